@@ -36,7 +36,7 @@ interface PageSizes {
 }
 
 const ofEvents: PageSizes = { usual: 100, most: 1_000 };
-const maxEventFilters = 20;
+const maxEventFilters = 50;
 
 /** A request by the names of List's fields. */
 export interface EventsAsked {
@@ -113,32 +113,35 @@ function checkSize({ distinctId, kinds, filters, filtersField, events }: EventsA
   checkFilters(named, filtersField, texts, ({ operator }) => looksForPart(operator));
 }
 
-/** Throws invalid_argument for too many, for one that says nothing, and for a kind that no event has. */
-export function checkEventFilters(events: readonly EventFilter[]): void {
+/**
+ * Throws invalid_argument for too many, for one of several that says nothing, and for a kind that no event has.
+ * `member`: where an item of `events` holds its filter, such as `.event`.
+ */
+export function checkEventFilters(events: readonly EventFilter[], member = ''): void {
   if (events.length > maxEventFilters) {
     throw invalidArgument('events', `takes at most ${maxEventFilters}`);
   }
   for (const [index, { kind, filters }] of events.entries()) {
-    if (kind === '' && filters.length === 0) {
-      throw invalidArgument(`events[${index}]`, 'must have a kind or filters');
+    const path = `events[${index}]${member}`;
+    if (kind === '' && filters.length === 0 && events.length > 1) {
+      throw invalidArgument(path, 'must have a kind or filters where it is one of several');
     }
     if (kind.length > maxKindCharacters) {
-      throw invalidArgument(
-        `events[${index}].kind`,
-        `takes at most ${maxKindCharacters} characters`,
-      );
+      throw invalidArgument(`${path}.kind`, `takes at most ${maxKindCharacters} characters`);
     }
-    // A message in its place, as older definitions may have it, is text with the message's tags.
     if (kind !== '' && !/^[a-zA-Z0-9_.-]+$/.test(kind)) {
-      throw invalidArgument(`events[${index}].kind`, 'is not the name of a kind');
+      throw invalidArgument(`${path}.kind`, 'is not the name of a kind');
     }
   }
 }
 
-/** With the paths that name them in errors. */
-export function namedFilters(events: readonly EventFilter[]): NamedFilter[] {
+/** With the paths that name them in errors; `member` as for checkEventFilters. */
+export function namedFilters(events: readonly EventFilter[], member = ''): NamedFilter[] {
   return events.flatMap(({ filters }, place) =>
-    filters.map((filter, index) => ({ filter, path: `events[${place}].filters[${index}]` })),
+    filters.map((filter, index) => ({
+      filter,
+      path: `events[${place}]${member}.filters[${index}]`,
+    })),
   );
 }
 
@@ -192,7 +195,7 @@ function eventConditions({ events }: EventsAsked, bindings: Bindings): string[] 
     const held = filters.map((filter, index) =>
       filterCondition(filter, `events[${place}].filters[${index}]`, bindings),
     );
-    return `(${[...ofKind, ...held].join(' AND ')})`;
+    return `(${[...ofKind, ...held].join(' AND ') || 'true'})`;
   });
   return [`(${conditions.join(' OR ')})`];
 }

@@ -78,6 +78,7 @@ describe.each(['getActivityFeed', 'getEventExplorer'] as const)('%s', (method) =
 
   it('has all events, newest first, and those of a user with merged ids', async () => {
     expect(await ids({})).toEqual(newestFirst(rows));
+    expect(await ids({ events: [{}] })).toEqual(newestFirst(rows));
     expect(await ids({ distinctId: 'anon-1' })).toEqual(newestFirst(annas));
     const [one] = annas;
     expect(await ids({ sessionId: one?.sessionId ?? '' })).toEqual([one?.eventId]);
@@ -144,8 +145,11 @@ describe.each(['getActivityFeed', 'getEventExplorer'] as const)('%s', (method) =
     const any = { property: 'a', operator: FilterOperator.IS_SET };
     const cases: [Parameters<typeof ask>[0], string][] = [
       [{ pageSize: 1_001 }, 'pageSize: must be from 1 to 1000'],
-      [{ events: [{}] }, 'events[0]: must have a kind or filters'],
-      [{ events: Array(21).fill({ kind: 'k' }) }, 'events: takes at most 20'],
+      [
+        { events: [{ kind: 'k' }, {}] },
+        'events[1]: must have a kind or filters where it is one of several',
+      ],
+      [{ events: Array(51).fill({ kind: 'k' }) }, 'events: takes at most 50'],
       [{ events: [{ kind: '\n\u0004kind' }] }, 'events[0].kind: is not the name of a kind'],
       [{ propertyFilters: [{ property: 'a' }] }, 'propertyFilters[0].operator: is required'],
       [

@@ -9,6 +9,7 @@ import {
   LogicalOperator,
   PropertySource,
 } from '../../../proto/gen/common/v1/filter_pb.js';
+import { AggregationType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { useEngine } from '../../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';
 import { storedRow, storeRows } from '../../../test/harness/tables/stored-events.ts';
@@ -66,11 +67,15 @@ it('has every user of the range, under one id each: no cookieless visitor, no de
 it('has those who did any of the events, under the conditions of the groups', async () => {
   const atLeast = { property: 'amount', operator: FilterOperator.GTE, value: '30' };
   const rich = buyers.filter((_, n) => n >= 30);
-  expect(await ids({ events: [{ kind: 'purchase' }] })).toEqual(
+  expect(await ids({ events: [{ event: { kind: 'purchase' } }] })).toEqual(
     sorted(buyers.filter((user) => user !== 'u9')),
   );
-  expect(await ids({ events: [{ kind: 'signup' }] })).toEqual(['u7']);
-  const both = [{ kind: 'signup' }, { kind: 'purchase', filters: [atLeast] }];
+  const signup = { event: { kind: 'signup' } };
+  expect(await ids({ events: [signup] })).toEqual(['u7']);
+  const counted = { ...signup, aggregation: AggregationType.UNIQUE_USERS };
+  expect(await ids({ events: [counted] })).toEqual(['u7']);
+  expect(await ids({ events: [{ event: {} }] })).toEqual(sorted(kept));
+  const both = [signup, { event: { kind: 'purchase', filters: [atLeast] } }];
   expect(await ids({ events: both })).toEqual(sorted(['u7', ...rich]));
   expect(await ids({ filterGroups: [{ filters: [atLeast] }] })).toEqual(sorted(rich));
   const plan = (value: string) => ({
@@ -136,10 +141,20 @@ it('refuses what breaks a rule, by the names of its own fields', async () => {
   };
   const invalid = Code.InvalidArgument;
   const broken = [{ filters: [{ property: 'a', value: 'b' }] }];
+  const event = { kind: 'signup' };
+  const countsOnly = 'events[0].aggregation: must count events or users, not a property';
   const cases: [Request, string][] = [
     [{ pageSize: -1 }, 'pageSize: must be from 1 to 1000'],
     [{ pageToken: 'x' }, 'pageToken: must be a nextPageToken answered to the same conditions'],
-    [{ events: [{}] }, 'events[0]: must have a kind or filters'],
+    [{ events: [{}] }, 'events[0].event: is required'],
+    [
+      { events: [{ event }, { event: {} }] },
+      'events[1].event: must have a kind or filters where it is one of several',
+    ],
+    [{ events: Array(51).fill({ event }) }, 'events: takes at most 50'],
+    [{ events: [{ event: { kind: 'a b' } }] }, 'events[0].event.kind: is not the name of a kind'],
+    [{ events: [{ event, aggregation: AggregationType.SUM }] }, countsOnly],
+    [{ events: [{ event, aggregationProperty: 'amount' }] }, countsOnly],
     [{ filterGroups: broken }, 'filterGroups[0].filters[0].operator: is required'],
     [
       { filterGroups: [{ operator: LogicalOperator.OR }] },
@@ -151,6 +166,9 @@ it('refuses what breaks a rule, by the names of its own fields', async () => {
     expect(await refused(request)).toEqual([invalid, rule]);
   }
   const { nextPageToken } = await ask({ pageSize: 1 });
-  const [code] = await refused({ pageToken: nextPageToken, events: [{ kind: 'purchase' }] });
+  const [code] = await refused({
+    pageToken: nextPageToken,
+    events: [{ event: { kind: 'purchase' } }],
+  });
   expect(code).toBe(invalid);
 });

@@ -5,7 +5,10 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
+  AggregationType,
+  type EventQuery,
   Granularity,
   InsightQuerySpecSchema,
   type SegmentUsersRequest,
@@ -35,6 +38,8 @@ import type { Question } from '../question/question.ts';
 import { keyTextSql } from '../top/user-profiles.ts';
 
 const maxFilterGroups = 50;
+/** Where an item of `events` holds its filter. */
+const member = '.event';
 /** A thousand ids of 512 code points, as JSON escapes them. */
 const maxCharacters = 8_388_608;
 
@@ -45,11 +50,15 @@ export async function segmentUsers(
   request: SegmentUsersRequest,
   deadline: Deadline,
 ): Promise<SegmentUsersResponse> {
-  checkSize(request);
+  const events = eventsOf(request.events);
+  checkSize(request, events);
   const pageSize = readPageSize(request.pageSize);
   const seal = sealOf(SegmentUsersRequestSchema, projectId, request);
   const after = readPageToken(request.pageToken, seal);
-  const statement = usersSql(projectId, request, keyOf(after?.id), pageSize + 1);
+  const statement = usersSql(projectId, request, events, {
+    afterKey: keyOf(after?.id),
+    maxRows: pageSize + 1,
+  });
   const rows = await read(clickhouse, statement, pageSize + 1, deadline);
   const page = rows.slice(0, pageSize).map(([key, id]) => ({ key: String(key), id: String(id) }));
   const unnamed = page.filter(({ id }) => id === '').map(({ key }) => key);
@@ -64,9 +73,25 @@ export async function segmentUsers(
   return response;
 }
 
+const { UNSPECIFIED, TOTAL, UNIQUE_USERS, PER_USER_AVG } = AggregationType;
+/** Those that count events or users: whoever did it is behind the number. */
+const counts: readonly AggregationType[] = [UNSPECIFIED, TOTAL, UNIQUE_USERS, PER_USER_AVG];
+
+/** Throws invalid_argument for an item without an event, and for one that adds up a property. */
+function eventsOf(queries: readonly EventQuery[]): EventFilter[] {
+  return queries.map(({ event, aggregation, aggregationProperty }, index) => {
+    const path = `events[${index}]`;
+    if (event === undefined) throw invalidArgument(`${path}.event`, 'is required');
+    if (!counts.includes(aggregation) || aggregationProperty !== '') {
+      throw invalidArgument(`${path}.aggregation`, 'must count events or users, not a property');
+    }
+    return event;
+  });
+}
+
 /** Before any processing, and each count before what it counts. */
-function checkSize({ events, filterGroups }: SegmentUsersRequest): void {
-  checkEventFilters(events);
+function checkSize({ filterGroups }: SegmentUsersRequest, events: readonly EventFilter[]): void {
+  checkEventFilters(events, member);
   if (filterGroups.length > maxFilterGroups) {
     throw invalidArgument('filterGroups', `takes at most ${maxFilterGroups}`);
   }
@@ -82,7 +107,7 @@ function checkSize({ events, filterGroups }: SegmentUsersRequest): void {
   const texts = events.map(({ kind }) => kind);
   // A path into a trait has the engine parse the trait's JSON, too.
   checkFilters(
-    [...namedFilters(events), ...named],
+    [...namedFilters(events, member), ...named],
     'filterGroups',
     texts,
     ({ operator, property }) => looksForPart(operator) || property.includes('.'),
@@ -93,13 +118,13 @@ function checkSize({ events, filterGroups }: SegmentUsersRequest): void {
 function usersSql(
   projectId: string,
   request: SegmentUsersRequest,
-  afterKey: string,
-  maxRows: number,
+  events: readonly EventFilter[],
+  { afterKey, maxRows }: { afterKey: string; maxRows: number },
 ): Statement {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const scope = { project, bindings };
-  const { events, filterGroups, filterGroupsOperator } = request;
+  const { filterGroups, filterGroupsOperator } = request;
   const range = readTimeRange(request.timeRange);
   const question: Question = {
     ...{ projectId, project, bindings, ...range, asOfMs: undefined, buckets: [range.fromMs] },
@@ -109,7 +134,9 @@ function usersSql(
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, scope, ''),
     ...{ dayCells: [], beside: [] },
   };
-  const did = anyOf(events.map((event, index) => eventCondition(event, `events[${index}]`, scope)));
+  const did = anyOf(
+    events.map((event, index) => eventCondition(event, `events[${index}]${member}`, scope)),
+  );
   const columns = { own_key: 'profile_key', own_id: 'distinct_id' };
   const read = readEventsSql(question, { condition: did, columns, withUser: true });
   const after = bindings.bind('String', afterKey);

@@ -804,7 +804,8 @@ export declare type GetActivityFeedRequest = Message<"shared.activity.v1.GetActi
   pageToken: string;
 
   /**
-   * An event meets at least one of these; at most 20. All filters of a request are at most 50.
+   * An event meets at least one of these; at most 50. Where there are several, each names a kind or has filters. All
+   * filters of a request are at most 50.
    *
    * @generated from field: repeated common.v1.EventFilter events = 7;
    */
@@ -893,7 +894,8 @@ export declare type GetEventExplorerRequest = Message<"shared.activity.v1.GetEve
   pageToken: string;
 
   /**
-   * An event meets at least one of these; at most 20. All filters of a request are at most 50.
+   * An event meets at least one of these; at most 50. Where there are several, each names a kind or has filters. All
+   * filters of a request are at most 50.
    *
    * @generated from field: repeated common.v1.EventFilter events = 7;
    */

@@ -1469,11 +1469,12 @@ export declare type SegmentUsersRequest = Message<"shared.insights.v1.SegmentUse
   timeRange?: TimeRange | undefined;
 
   /**
-   * The users did at least one of these, each of which names a kind or has filters; anything unless given. At most 20.
+   * The users did at least one of these; anything unless given. At most 50. Where there are several, the event of each
+   * names a kind or has filters. An aggregation of events or users changes nothing; one of a property is refused.
    *
-   * @generated from field: repeated common.v1.EventFilter events = 2;
+   * @generated from field: repeated shared.insights.v1.EventQuery events = 2;
    */
-  events: EventFilter[];
+  events: EventQuery[];
 
   /**
    * Users a page: 100 unless given, at most 1,000.
