@@ -9,6 +9,7 @@ import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { profilesLedgerKey, profilesStream } from '../platform/broker/streams.ts';
 import { failureOf } from '../platform/clickhouse/clickhouse.ts';
+import type { Clock } from '../platform/clock.ts';
 import { tellLive } from '../platform/live/live-messages.ts';
 import type { Log } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
@@ -22,6 +23,7 @@ import { tellCrowding } from './consume/turns/tell-crowding.ts';
 import { haltedByLoss } from './lost-messages.ts';
 import type { PipelineMetrics } from './metrics.ts';
 import { ProfileCache } from './profiles/cache.ts';
+import { separateDeletedMembers } from './profiles/deleted-members.ts';
 import { unreadableChanges } from './profiles/messages.ts';
 import { type DoneChanges, type ProfileWriterParts, runProfileWriter } from './profiles/writer.ts';
 import { takeOverLedger } from './write/ledger.ts';
@@ -32,6 +34,7 @@ interface ProfileShardOptions {
   nats: NatsConnection;
   clickhouse: ClickHouseClient;
   shard: number;
+  clock: Clock;
   log: Log;
   metrics: Pick<PipelineMetrics, 'profileChanges' | 'fullProfiles' | 'slowedProjects'>;
   /** Ends the source; what it has received is still written. */
@@ -54,6 +57,8 @@ const sourceLimits: BatchLimits = {
   maxWaitMs: 300,
 };
 const cacheBytes = 64 * 1_048_576;
+/** Of a read that goes through many rows: an engine that cannot answer it is left alone until the next start. */
+const separatingTries = 10;
 /** A sender that fills a profile may try again with every batch. */
 const warnEveryMs = 60_000;
 
@@ -61,17 +66,7 @@ const warnEveryMs = 60_000;
 export async function runProfileShard(options: ProfileShardOptions): Promise<WriterEnd> {
   const { nats, clickhouse, shard, log } = options;
   options.onState('loading');
-  const untilAnswered: ProfileWriterParts['untilAnswered'] = (call) =>
-    retry(call, {
-      signal: options.abort,
-      baseMs: 50,
-      capMs: 2_000,
-      onFailure: ({ error, attempt }) => {
-        const fields = { shard, attempt, err: error };
-        if (failureOf(error) === 'reject') log.error(fields, 'the engine refuses a statement');
-        else log.warn(fields, 'a call failed');
-      },
-    });
+  const untilAnswered = untilAnsweredOrOver(options, options.abort);
   const stream = profilesStream(shard);
   const created = await untilAnswered(() => streamCreated(nats, stream));
   const bucket = await untilAnswered(() => openBucket(nats, buckets.ledger, readLedgerRecord));
@@ -90,7 +85,11 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
   log.info({ shard, found, hwm: ledger.hwm }, 'writing profiles of a shard');
   const events = openEventStream({ connection: nats, stream, created, retry: untilAnswered });
   const source = new MessageSource(events, sourceLimits);
-  const stopSource = () => source.stop();
+  const over = new AbortController();
+  const stopSource = () => {
+    over.abort(options.stop.reason);
+    source.stop();
+  };
   options.stop.addEventListener('abort', stopSource);
   if (options.stop.aborted) stopSource();
   const cache = new ProfileCache(cacheBytes);
@@ -102,6 +101,10 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
     send: (subject, content) => tellLive(nats, subject, content),
     onTold: (projects) =>
       options.metrics.slowedProjects.set({ shard: String(shard), queue: 'profiles' }, projects),
+  });
+  const separating = separateDeletedMembers({
+    ...{ nats, clickhouse, shard, clock: options.clock, log, signal: over.signal },
+    untilAnswered: untilAnsweredOrOver(options, over.signal, separatingTries),
   });
   try {
     return await runProfileWriter({
@@ -119,10 +122,28 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
     });
   } finally {
     options.stop.removeEventListener('abort', stopSource);
-    source.stop();
+    stopSource();
+    await separating;
     leftovers.close();
     crowding.close();
   }
+}
+
+function untilAnsweredOrOver(
+  { shard, log }: ProfileShardOptions,
+  signal: AbortSignal,
+  maxTries = Number.POSITIVE_INFINITY,
+): ProfileWriterParts['untilAnswered'] {
+  return (call) =>
+    retry(call, {
+      ...{ signal, baseMs: 50, capMs: 2_000 },
+      onFailure: ({ error, attempt }) => {
+        const fields = { shard, attempt, err: error };
+        if (failureOf(error) === 'reject') log.error(fields, 'the engine refuses a statement');
+        else log.warn(fields, 'a call failed');
+        if (attempt >= maxTries) throw error;
+      },
+    });
 }
 
 function createReport({ shard, log, metrics }: ProfileShardOptions): (done: DoneChanges) => void {

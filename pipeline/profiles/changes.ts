@@ -8,6 +8,7 @@ import type {
   DeleteChange,
   IdentifyChange,
   ProfileChange,
+  SeparateChange,
   UnmergeChange,
 } from '../../proto/wire/profile-change.ts';
 import type { LoadedRecords } from './loaded-records.ts';
@@ -47,6 +48,7 @@ export function idsOf(change: ProfileChange): ChangeIds {
       };
     case 'delete':
     case 'unmerge':
+    case 'separate':
       return { records: [change.distinctId], groups: [change.distinctId], joined: undefined };
     default:
       return change satisfies never;
@@ -102,6 +104,9 @@ class ProfileChanges {
         break;
       case 'unmerge':
         this.#unmerge(projectId, receiveTimeMs, change);
+        break;
+      case 'separate':
+        this.#separate(projectId, receiveTimeMs, change);
         break;
       default:
         change satisfies never;
@@ -195,6 +200,18 @@ class ProfileChanges {
       record.deviceId = '';
       this.#records.changed.add(record);
     }
+  }
+
+  /** Its members leave with it, but for those merged below it since: they were meant for a profile that was there. */
+  #separate(projectId: string, timeMs: number, { distinctId }: SeparateChange): void {
+    const record = this.#records.get(projectId, distinctId);
+    if (record.owner === '' || !record.deleted) return;
+    const profile = this.#records.rootOf(record);
+    for (const member of [...membersBelow(distinctId, this.#records.membersOf(profile))]) {
+      if (member.mergeTimeMs <= record.mergeTimeMs || member.root !== profile.distinctId) continue;
+      this.#unmerge(projectId, timeMs, { kind: 'unmerge', distinctId: member.distinctId });
+    }
+    this.#unmerge(projectId, timeMs, { kind: 'unmerge', distinctId });
   }
 
   #unmerge(projectId: string, timeMs: number, { distinctId }: UnmergeChange): void {

@@ -31,7 +31,7 @@ export async function loadProfiles(
   const records = new Map<string, ProfileName>();
   const groups = new Map<string, ProfileName>();
   const looksAtMembers = queued.some(({ change: { kind } }) =>
-    ['delete', 'unmerge'].includes(kind),
+    ['delete', 'unmerge', 'separate'].includes(kind),
   );
   for (const { projectId, change } of queued) {
     const ids = idsOf(change);

@@ -1,5 +1,5 @@
-// One change to the profiles of a project: the body of one request in a frame of a profiles stream. Ingest, deletions
-// and the operator's commands write changes, the writer of profiles reads them. Applies none.
+// One change to the profiles of a project: the body of one request in a frame of a profiles stream. Ingest, deletions,
+// the operator's commands and starts of the writer of profiles write changes; that writer reads them. Applies none.
 
 /** A trait's key and its value as JSON text. */
 export type Trait = readonly [key: string, json: string];
@@ -34,7 +34,18 @@ export interface UnmergeChange {
   distinctId: string;
 }
 
-export type ProfileChange = IdentifyChange | AliasChange | DeleteChange | UnmergeChange;
+/** Takes back the claim on `distinctId` where that was deleted before: older versions let such ids be claimed. */
+export interface SeparateChange {
+  kind: 'separate';
+  distinctId: string;
+}
+
+export type ProfileChange =
+  | IdentifyChange
+  | AliasChange
+  | DeleteChange
+  | UnmergeChange
+  | SeparateChange;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -69,6 +80,7 @@ const idsOf: Readonly<Record<ProfileChange['kind'], readonly string[]>> = {
   alias: ['previousId', 'externalId'],
   delete: ['distinctId'],
   unmerge: ['distinctId'],
+  separate: ['distinctId'],
 };
 
 const textsOf: Readonly<Record<ProfileChange['kind'], readonly string[]>> = {
@@ -76,6 +88,7 @@ const textsOf: Readonly<Record<ProfileChange['kind'], readonly string[]>> = {
   alias: ['previousId', 'externalId'],
   delete: ['distinctId'],
   unmerge: ['distinctId'],
+  separate: ['distinctId'],
 };
 
 function isChange(value: unknown): value is ProfileChange {

@@ -10,9 +10,14 @@ import { type LedgerRecord, readLedgerRecord } from '../../../pipeline/write/led
 import { buckets } from '../../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../../platform/broker/nats.ts';
 import { openBucket, type RecordBucket } from '../../../platform/broker/record-bucket.ts';
-import { profilesLedgerKey, profilesSubject } from '../../../platform/broker/streams.ts';
+import {
+  profilesLedgerKey,
+  profilesStream,
+  profilesSubject,
+} from '../../../platform/broker/streams.ts';
 import { ensureTopology } from '../../../platform/broker/topology.ts';
 import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
 import { encodeContext } from '../../../proto/wire/frame.ts';
@@ -31,6 +36,7 @@ export interface ProfileWriter {
 export class ProfileShard {
   readonly nats: NatsConnection;
   readonly clickhouse: ClickHouseClient;
+  readonly clickhouseUrl: string;
   readonly ledger: RecordBucket<LedgerRecord>;
   readonly metrics: Metrics = createMetrics();
   readonly #pipelineMetrics = createPipelineMetrics(this.metrics);
@@ -39,12 +45,13 @@ export class ProfileShard {
 
   constructor(
     nats: NatsConnection,
-    clickhouse: ClickHouseClient,
+    { clickhouse, clickhouseUrl }: { clickhouse: ClickHouseClient; clickhouseUrl: string },
     ledger: RecordBucket<LedgerRecord>,
     stop: () => Promise<void>,
   ) {
     this.nats = nats;
     this.clickhouse = clickhouse;
+    this.clickhouseUrl = clickhouseUrl;
     this.ledger = ledger;
     this.#stop = stop;
   }
@@ -57,12 +64,19 @@ export class ProfileShard {
     return seq;
   }
 
+  /** The sequence of the message that was queued last. */
+  async lastSeq(): Promise<number> {
+    const manager = await this.nats.jetstreamManager();
+    return (await manager.streams.info(profilesStream(0))).state.last_seq;
+  }
+
   startWriter(): ProfileWriter {
     const stop = new AbortController();
     const ended = runProfileShard({
       nats: this.nats,
       clickhouse: this.clickhouse,
       shard: 0,
+      clock: systemClock,
       log: this.#log,
       metrics: this.#pipelineMetrics,
       stop: stop.signal,
@@ -153,7 +167,8 @@ export async function startProfileShard(): Promise<ProfileShard> {
   await ensureTopology(nats, { eventsMaxBytes: 64 * 1_048_576, shards: 1 });
   const clickhouse = createClickHouse(engine.url, { log, maxConnections: 4 });
   const ledger = await openBucket(nats, buckets.ledger, readLedgerRecord);
-  return new ProfileShard(nats, clickhouse, ledger, async () => {
+  const tables = { clickhouse, clickhouseUrl: engine.url };
+  return new ProfileShard(nats, tables, ledger, async () => {
     await clickhouse.close();
     await nats.close();
     await Promise.all([broker.stop(), engine.stop()]);
