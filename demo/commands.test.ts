@@ -191,7 +191,8 @@ describe('with an instance', () => {
     const path = join(directory, 'alike.log');
     const lines: string[] = [];
     for (const [n, [agent, target, referrer]] of alike.entries()) {
-      const $url = `https://alike.example/${n}${target}`;
+      // A page whose visitor was not asked sends no click id's value.
+      const $url = `https://alike.example/${n}${target.replace('gclid=x', 'gclid=1')}`;
       const response = await fetch(`${stack.baseUrl}/sdk.events.v1.EventsService/BatchCreate`, {
         method: 'POST',
         headers: {

@@ -134,16 +134,16 @@ describe('a page view', () => {
   });
 
   it('sends of its address and referrer only what a page would', () => {
-    const request = 'GET /a?token=secret&gclid=x&utm_source=n&p=7&utm_x HTTP/1.1';
-    const rest = '200 1 "https://user:pw@news.example/?q=me&utm_source=y#top" "x"';
+    const request = 'GET /a?token=secret&gclid=x&yclid=&utm_source=n&p=7&utm_x HTTP/1.1';
+    const rest = '200 1 "https://user:pw@news.example/?q=me&utm_source=y&ScCid=z#top" "x"';
     const [event] = eventsOf([logLine({ request, rest })]);
     expect(event?.autoProperties).toMatchObject({
-      $url: { stringValue: 'https://example.org/a?gclid=x&utm_source=n&utm_x=' },
-      $referrer: { stringValue: 'https://news.example/?utm_source=y' },
+      $url: { stringValue: 'https://example.org/a?gclid=1&yclid=&utm_source=n&utm_x=' },
+      $referrer: { stringValue: 'https://news.example/?utm_source=y&ScCid=1' },
     });
-    const [named] = eventsOf([logLine({ request, rest })], { query: 'p,tok*n' });
+    const [named] = eventsOf([logLine({ request, rest })], { query: 'p,tok*n,gclid' });
     expect(named?.autoProperties['$url']).toEqual({
-      stringValue: 'https://example.org/a?token=secret&gclid=x&utm_source=n&p=7&utm_x',
+      stringValue: 'https://example.org/a?token=secret&gclid=1&yclid=&utm_source=n&p=7&utm_x=',
     });
   });
 

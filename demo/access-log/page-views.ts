@@ -11,7 +11,6 @@ import {
   minOccurTimeMs,
 } from '../../platform/limits.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
-import { clickIds } from '../../proto/wire/click-ids.ts';
 import { type Event, int, type Properties, rfc3339, text } from '../visits/event.ts';
 import type { LogLine } from './log-line.ts';
 import { createSentUrl } from './sent-url.ts';
@@ -41,7 +40,6 @@ export interface MapperOptions {
   nowMs: number;
 }
 
-const parametersOfVisits = ['utm_*', ...clickIds];
 const sessionGapMs = 30 * 60_000;
 const maxOpenSessions = 200_000;
 const maxCountedLines = 100_000;
@@ -54,7 +52,7 @@ export function createMapper(options: MapperOptions): (line: LogLine, raw: strin
   const sessions = createSessions((start) => uuidOf(hash('session').update(start)));
   const copies = createCopyCounter();
   const describe = createDescribeEvent(maxKnownAgents);
-  const sentUrl = createSentUrl([...parametersOfVisits, options.query ?? ''].join());
+  const sentUrl = createSentUrl(options.query ?? '');
   return (line, raw) => {
     const why = skipReason(line, options.nowMs);
     if (why === 'time' || (why !== undefined && !options.all)) return { kind: 'skipped', why };

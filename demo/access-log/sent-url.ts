@@ -2,13 +2,18 @@
 
 import { parseUrl } from '../../platform/http/parse-url.ts';
 import { maxStringValueCodePoints } from '../../platform/limits.ts';
+import { clickIds } from '../../proto/wire/click-ids.ts';
+
+const namesOfClicks: readonly string[] = clickIds;
 
 /**
- * Returns a function that takes user info, fragment and parameters out of an address, but for those that `names` lists,
- * with commas between; `*` in a name is any text. Other texts stay as they are; both are cut to a property's length.
+ * Returns a function that takes user info, fragment and parameters out of an address, but for those of campaigns and
+ * clicks and those that `names` lists, with commas between; `*` in a name is any text. A click id becomes 1: its value
+ * names a person, and a log tells nobody's consent. Other texts stay as they are; both are cut to a property's length.
  */
 export function createSentUrl(names: string): (text: string) => string {
-  const kept = names.split(',').map((name) => name.trim().split('*'));
+  const listed = ['utm_*', ...clickIds, ...names.split(',')];
+  const kept = listed.map((name) => name.trim().split('*'));
   return (text) => {
     const url = parseUrl(text);
     if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return cut(text);
@@ -17,6 +22,9 @@ export function createSentUrl(names: string): (text: string) => string {
     url.hash = '';
     for (const name of new Set(url.searchParams.keys())) {
       if (!kept.some((parts) => matches(name, parts))) url.searchParams.delete(name);
+      else if (namesOfClicks.includes(name) && url.searchParams.getAll(name).some(Boolean)) {
+        url.searchParams.set(name, '1');
+      }
     }
     return cut(url.href);
   };
