@@ -6,7 +6,7 @@ import type { TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CallerRequest } from '../../platform/http/caller-request.ts';
 import { maxTimerMs } from '../../platform/limits.ts';
-import { type CookielessIds, encodeContext, projectMark } from '../../proto/wire/frame.ts';
+import { type CookielessIds, encodeContext } from '../../proto/wire/frame.ts';
 import type { Caller, CallerIdentity, CallerReader } from '../caller/caller.ts';
 import type { CookielessResolver, ResolvedCookieless } from '../cookieless/visitor-ids.ts';
 import type { IngestMetrics } from '../metrics.ts';
@@ -46,6 +46,8 @@ export interface IngestParts {
 
 export interface AuthenticatedCall {
   principal: Principal;
+  /** `projectMark` of the principal's project. */
+  project: number;
   caller: Caller;
   /** Looked at once more where events are cookieless: their ids need the address, which `caller` does not hold. */
   request: CallerRequest;
@@ -105,8 +107,7 @@ export function acceptEvents(
   const isCookieless = read.cookieless > 0;
   const identity = isCookieless ? parts.callers.identity(call.request) : undefined;
   if (isCookieless && identity === undefined) return identityRefusal();
-  const isSlowed = parts.crowding.isSlowed(projectMark(call.principal.projectId));
-  if (isSlowed && read.events > 0) return crowdingRefusal();
+  if (parts.crowding.isSlowed(call.project) && read.events > 0) return crowdingRefusal();
   const tokens = tokensOf(read.events, read.body.length);
   const waitSeconds = parts.eventLimit.take(call.principal.keyId, tokens);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
@@ -174,7 +175,7 @@ function publishCookieless(
 
 /** Queues a body; `events` counts those of its events that are to become rows. */
 async function publish(
-  { principal, caller, receiveTimeMs, timeShiftMs, timeoutMs }: AuthenticatedCall,
+  { principal, project, caller, receiveTimeMs, timeShiftMs, timeoutMs }: AuthenticatedCall,
   body: Uint8Array,
   events: number,
   cookieless: CookielessIds | undefined,
@@ -193,7 +194,7 @@ async function publish(
     verifiedBot: caller.verifiedBot,
     cookieless,
   });
-  const request = { context, body, events, project: projectMark(projectId) };
+  const request = { context, body, events, project };
   const published = await parts.publisher.publish(parts.shardOf(projectId), request, timeoutMs);
   return publishedAnswer(published, events, 'retry with the same event ids');
 }

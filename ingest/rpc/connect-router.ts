@@ -8,6 +8,7 @@ import { receivedJsonOf } from '../../platform/http/bodies/router-bodies.ts';
 import { callerRequestOf } from '../../platform/http/caller-request.ts';
 import { EventsService as ShortEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import { EventsService } from '../../proto/gen/sdk/events/v1/events_pb.js';
+import { projectMark } from '../../proto/wire/frame.ts';
 import { timeShiftOf } from '../caller/sent-time.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import {
@@ -111,7 +112,8 @@ async function answerCall(
     json === undefined
       ? reader.message(limits)
       : readWithin(parts.eventLimit, principal.keyId, json.length, () => reader.json(json, limits));
-  const call = { principal, caller, request, receiveTimeMs, timeShiftMs, timeoutMs };
+  const project = projectMark(principal.projectId);
+  const call = { principal, project, caller, request, receiveTimeMs, timeShiftMs, timeoutMs };
   const answer = 'code' in body ? body : await acceptEvents(call, body, parts);
   if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer);
   return answer;

@@ -17,7 +17,7 @@ import { createTokenBuckets } from '../../../platform/access/token-bucket.ts';
 import { dayMs } from '../../../platform/clock.ts';
 import { maxBodyBytes } from '../../../platform/limits.ts';
 import { createMetrics } from '../../../platform/metrics.ts';
-import { type EncodedRequest, FRAME_HEADER_BYTES } from '../../../proto/wire/frame.ts';
+import { type EncodedRequest, FRAME_HEADER_BYTES, projectMark } from '../../../proto/wire/frame.ts';
 import { encodeFrame } from '../../../proto/wire/frame-writer.ts';
 import { type Body, makeBodies } from '../../../test/harness/requests/bodies.ts';
 import { type Bench, check } from '../../bench.ts';
@@ -158,7 +158,7 @@ function senderOf(visitor: number, userAgent: string, { callers }: IngestParts):
   const request = { headers: { 'user-agent': userAgent }, peerAddress };
   const caller = callers.read(request, 'public');
   const times = { receiveTimeMs, timeShiftMs: 0, timeoutMs: Number.POSITIVE_INFINITY };
-  return { principal, caller, request, ...times };
+  return { principal, project: projectMark(principal.projectId), caller, request, ...times };
 }
 
 function rowOf(batch: number, pairing: Pairing, events: number): string[] {
