@@ -1,5 +1,6 @@
-// Finds the ids that are merged into a profile though they were deleted before, as older versions let happen, and queues
-// their separation. Taking them out is changes.ts's. Nothing is found where this was done: no claim makes such an id.
+// Finds the ids that are merged into a profile though they were deleted before, as older versions let happen, and
+// queues their separation. Taking them out is changes.ts's. Where this was done nothing is found: no claim makes such
+// an id.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
