@@ -18,7 +18,11 @@ import { buckets } from './platform/broker/buckets.ts';
 import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { watchBucket } from './platform/broker/watched-bucket.ts';
-import { createClickHouse, requireClickHouse } from './platform/clickhouse/clickhouse.ts';
+import {
+  createClickHouse,
+  type DatabaseClient,
+  requireClickHouse,
+} from './platform/clickhouse/clickhouse.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { brokerConfigurationFile } from './platform/engines/broker-configuration.ts';
@@ -48,15 +52,19 @@ export async function connectEngines(
   log: Log,
   shutdown: Shutdown,
 ) {
-  const clickhouse = createClickHouse(clickhouseUrl, {
-    log,
-    maxConnections: clickhouseConnections,
-    statementMemoryBytes: Math.floor(engineMemoryBytes / 2),
-  });
-  shutdown.add('clickhouse connection', () => clickhouse.close());
-  const [nats] = await allOrProblems([
+  const connectStore = async (url: string): Promise<DatabaseClient> => {
+    const client = createClickHouse(url, {
+      log,
+      maxConnections: clickhouseConnections,
+      statementMemoryBytes: Math.floor(engineMemoryBytes / 2),
+    });
+    shutdown.add('clickhouse connection', () => client.close());
+    await requireClickHouse(client, url);
+    return client;
+  };
+  const [nats, clickhouse] = await allOrProblems([
     connectBroker(natsUrl, log),
-    requireClickHouse(clickhouse, clickhouseUrl),
+    clickhouseUrl === undefined ? undefined : connectStore(clickhouseUrl),
   ]);
   shutdown.add('broker connection', () => nats.close());
   // It reconnects for ever, unless somebody else has taken the embedded broker's port.
@@ -67,7 +75,7 @@ export async function connectEngines(
 
 export type Foundation = Awaited<ReturnType<typeof layFoundation>>;
 
-/** The engines must have their streams, buckets and tables. */
+/** The engines must have their streams, buckets and tables. A process whose roles need no ClickHouse has none. */
 export async function layFoundation(
   config: Config,
   { nats, clickhouse, connectAgain }: Connections,
@@ -172,7 +180,7 @@ export function engineChecks({ nats, clickhouse, rooms, disk }: Foundation): Rea
   return [
     // A round trip, because the connection to a frozen broker looks well for seconds.
     { name: 'broker', check: () => broker.connected() && nats.flush().then(() => true) },
-    { name: 'clickhouse', check: () => clickhouse.isReady() },
+    ...(clickhouse ? [{ name: 'clickhouse', check: () => clickhouse.isReady() }] : []),
     { name: 'buckets', check: () => rooms.isReady() },
     { name: 'disk', check: () => !disk.isScarce() },
   ];

@@ -8,6 +8,7 @@ import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import { shareReadiness } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
 import { ProcessLink } from './platform/members/process-link.ts';
+import { needStore } from './platform/members/process-roles.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { openLocator, openPort } from './port.ts';
 
@@ -16,7 +17,8 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
   configureProtobufText();
   const locate = await openLocator(config);
   const { natsUrl = '', clickhouseUrl = '' } = config;
-  const connections = await connectEngines({ natsUrl, clickhouseUrl }, config, log, shutdown);
+  const urls = needStore(config.roles) ? { natsUrl, clickhouseUrl } : { natsUrl };
+  const connections = await connectEngines(urls, config, log, shutdown);
   const laid = layFoundation(config, connections, log, shutdown);
   const foundation = await namingSlowBroker('records are read', laid);
   const { registry } = foundation.metrics;

@@ -68,9 +68,7 @@ export async function openPort(
     'Connections closed at once: too many are open, in all or from one address, or the address has to wait.',
   );
   const live = config.roles.includes('query') ? openLive(config, foundation) : undefined;
-  const webhooks = config.roles.includes('webhooks')
-    ? [await openWebhookManagement(config, foundation)]
-    : [];
+  const webhooks = await openWebhookManagement(config, foundation);
   const http = await startHttp({
     host: config.host,
     port: config.port,
@@ -177,11 +175,12 @@ async function openIngest(
   return ingest;
 }
 
-function openWebhookManagement(
-  { webhooks: settings, readsPerSecond }: Config,
+async function openWebhookManagement(
+  { roles, webhooks: settings, readsPerSecond }: Config,
   { nats, rooms, clickhouse, control, clock, log }: Foundation,
-): Promise<NodeHttpRoute> {
-  return openManagement({
+): Promise<NodeHttpRoute[]> {
+  if (!roles.includes('webhooks') || clickhouse === undefined) return [];
+  const route = await openManagement({
     nats,
     room: rooms.roomOf(buckets.webhooks),
     access: {
@@ -197,6 +196,7 @@ function openWebhookManagement(
     clock,
     log,
   });
+  return [route];
 }
 
 function openLive({ shards }: Config, { nats, connectAgain, clock }: Foundation): LiveViews {
@@ -224,7 +224,7 @@ function registerRoles(
   const { nats, clickhouse, control, projects, authenticate, networkOf, ownerOf, clock, log } =
     foundation;
   ingest?.register(router);
-  if (live !== undefined) {
+  if (live !== undefined && clickhouse !== undefined) {
     registerQuery(router, {
       live,
       clickhouse,

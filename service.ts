@@ -134,8 +134,9 @@ function runPipeline(
   foundation: Foundation,
   shutdown: Shutdown,
 ): Pipeline | undefined {
-  if (!config.roles.includes('pipeline')) return undefined;
-  const pipeline = startPipeline(pipelineOptions(config, foundation));
+  const { clickhouse } = foundation;
+  if (!config.roles.includes('pipeline') || clickhouse === undefined) return undefined;
+  const pipeline = startPipeline(pipelineOptions(config, foundation, clickhouse));
   shutdown.add('pipeline', () => pipeline.stop());
   return pipeline;
 }
@@ -145,7 +146,7 @@ async function runWebhooks(
   { nats, clickhouse, webhookBucket, webhooks, control, listening, ...ground }: Foundation,
   shutdown: Shutdown,
 ): Promise<Webhooks | undefined> {
-  if (!roles.includes('webhooks')) return undefined;
+  if (!roles.includes('webhooks') || clickhouse === undefined) return undefined;
   const started = await startWebhooks({
     nats,
     clickhouse,
@@ -202,7 +203,7 @@ async function serveByMembers(
     ],
     env: {
       NATS_URL: urls.natsUrl,
-      CLICKHOUSE_URL: urls.clickhouseUrl,
+      ...(urls.clickhouseUrl !== undefined && { CLICKHOUSE_URL: urls.clickhouseUrl }),
       MILLRACE_DISK_RESERVE_MIB: String(diskReserve(config) / MiB),
     },
     answers: {

@@ -40,7 +40,8 @@ async function store(key: string, accepted: number): Promise<void> {
   await ledger.finish();
 }
 
-const check = (): Promise<void> => refuseLostTables({ nats, clickhouse, shards });
+const check = (isSame = true): Promise<void> =>
+  refuseLostTables({ nats, clickhouse, shards, isSame });
 
 it('refuses a ClickHouse without the tables or rows that the ledgers speak of, and says how to go on', async () => {
   await check();
@@ -49,6 +50,8 @@ it('refuses a ClickHouse without the tables or rows that the ledgers speak of, a
     `ClickHouse has lost its data: the table events is ${state}, and 12 events were stored in it: put its data back, ` +
     'or go on without it by starting once with --accept-empty-tables (people will have other profile ids than before)';
   await expect(check()).rejects.toThrow(lost('missing'));
+  const unknown = 'ClickHouse has lost its data, or is another one than before: the table events';
+  await expect(check(false)).rejects.toThrow(unknown);
   await migrate(clickhouse, log);
   await expect(check()).rejects.toThrow(lost('empty'));
   await clickhouse.command({ query: "INSERT INTO events (project_id) VALUES ('p')" });

@@ -26,8 +26,10 @@ export async function refuseLostTables(options: {
   nats: NatsConnection;
   clickhouse: DatabaseClient;
   shards: number;
+  /** Whether it is known to be the ClickHouse of before (store-identity.ts). */
+  isSame: boolean;
 }): Promise<void> {
-  const { nats, clickhouse, shards } = options;
+  const { nats, clickhouse, shards, isSame } = options;
   const ledgers = await openBucket(nats, buckets.ledger, readLedgerRecord);
   for (const { table, things, keyOf, mayBeEmpty } of written) {
     let stored = 0;
@@ -36,10 +38,11 @@ export async function refuseLostTables(options: {
       if (read.kind === 'found') stored += read.record.totals.stored;
     }
     if (stored === 0) continue;
-    const state = await stateOf(clickhouse, table);
+    const state = await tableState(clickhouse, table);
     if (state === 'filled' || (state === 'empty' && mayBeEmpty)) continue;
+    const what = `ClickHouse has lost its data${isSame ? '' : ', or is another one than before'}`;
     throw new Error(
-      `ClickHouse has lost its data: the table ${table} is ${state}, and ${stored} ${things} were stored in it: ` +
+      `${what}: the table ${table} is ${state}, and ${stored} ${things} were stored in it: ` +
         'put its data back, or go on without it by starting once with --accept-empty-tables ' +
         '(people will have other profile ids than before)',
     );
@@ -48,7 +51,10 @@ export async function refuseLostTables(options: {
 
 type TableState = 'missing' | 'empty' | 'filled';
 
-async function stateOf(clickhouse: DatabaseClient, table: string): Promise<TableState> {
+export async function tableState(
+  clickhouse: DatabaseClient,
+  table: (typeof written)[number]['table'],
+): Promise<TableState> {
   try {
     const result = await clickhouse.query({
       query: 'SELECT 1 FROM {table:Identifier} LIMIT 1',

@@ -90,7 +90,7 @@ describe('readConfig', () => {
     expect(result).toEqual({
       kind: 'refused',
       problems: [
-        '--verbose is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N, --json and --accept-empty-tables',
+        '--verbose is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N, --json, --accept-empty-tables and --accept-store',
         '--data needs a value',
         '--port must be a whole number from 0 to 65535',
         'MILLRACE_SHARDS must be a whole number from 1 to 64',
@@ -113,6 +113,28 @@ describe('readConfig', () => {
     expect(trusting.config.trustedProxies.check('10.1.2.3')).toBe(true);
     expect(trusting.config.trustedProxies.check('::1', 'ipv6')).toBe(true);
     expect(trusting.config.trustedProxies.check('11.1.2.3')).toBe(false);
+  });
+
+  it('splits the roles that need one ClickHouse only where one is named', () => {
+    const rolesAt = (roles: string, env: Record<string, string>) => {
+      const result = read(env, ['--roles', roles]);
+      return result.kind === 'ok' ? result.config.roles.join() : result.problems;
+    };
+    const broker = { NATS_URL: 'nats://host:4222' };
+    const problem =
+      'the roles pipeline, query and webhooks need one ClickHouse: set CLICKHOUSE_URL to the same server in every process ' +
+      'that has one of them, or run pipeline and query in one process, and webhooks in no other';
+    for (const split of ['pipeline', 'ingest,query', 'control,webhooks', 'pipeline,webhooks']) {
+      expect(rolesAt(split, broker)).toEqual([problem]);
+      expect(rolesAt(split, { ...broker, CLICKHOUSE_URL: 'http://host:8123/millrace' })).toBe(
+        split,
+      );
+      // The embedded broker has no other process.
+      expect(rolesAt(split, {})).toBe(split);
+    }
+    for (const whole of ['ingest', 'ingest,control', 'pipeline,query']) {
+      expect(rolesAt(whole, broker)).toBe(whole);
+    }
   });
 
   it('takes a token and a port for the operator, and no token that could be guessed', () => {

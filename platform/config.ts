@@ -8,12 +8,10 @@ import { type AccountSettings, readAccountSettings } from './account-settings.ts
 import { dayMs } from './clock.ts';
 import { type BrowserPaths, readBrowserPaths } from './http/browser-paths.ts';
 import { parseUrl } from './http/parse-url.ts';
+import { type ProcessRole, processRoles, whyStoreIsSplit } from './members/process-roles.ts';
 import { defaultEngineMemoryMiB, leastEngineMemoryMiB } from './memory/engine-memory.ts';
 import { readNetworks } from './private-networks.ts';
 import type { WebhookSettings } from './webhooks/webhook-settings.ts';
-
-const processRoles = ['ingest', 'pipeline', 'query', 'control', 'webhooks'] as const;
-type ProcessRole = (typeof processRoles)[number];
 
 const cdnPresets = ['cloudflare', 'cloudfront', 'fastly', 'vercel', 'akamai', 'gcp'] as const;
 export type CdnPreset = (typeof cdnPresets)[number];
@@ -28,6 +26,8 @@ export interface Config {
   json: boolean;
   /** Goes on where ClickHouse has lost what the ledgers say was stored. */
   acceptEmptyTables: boolean;
+  /** Goes on with this ClickHouse where the broker's events are in another one. */
+  acceptStore: boolean;
   logLevel: string;
   /** The user's own broker; absent, one is started on the data directory. */
   natsUrl?: string;
@@ -89,6 +89,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     dataDir: resolve(flags.get('--data') ?? text('MILLRACE_DATA') ?? 'data'),
     json: flags.has('--json'),
     acceptEmptyTables: flags.has('--accept-empty-tables'),
+    acceptStore: flags.has('--accept-store'),
     logLevel: oneOf(
       'MILLRACE_LOG_LEVEL',
       text('MILLRACE_LOG_LEVEL') ?? 'info',
@@ -132,7 +133,16 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
   if (text('MILLRACE_DISK_RESERVE_MIB') !== undefined) {
     optional.diskReserveBytes = integer('MILLRACE_DISK_RESERVE_MIB', 0, 0, 1 << 30) * 1_048_576;
   }
-  if (!proxies && (cdn !== undefined || config.proxyHops > 0)) {
+  const whole = { ...config, ...optional };
+  problems.push(...contradictions(whole, proxies !== undefined));
+  if (problems.length > 0) return { kind: 'refused', problems };
+  return { kind: 'ok', config: whole };
+}
+
+/** What two settings cannot say together. */
+function contradictions(config: Config, hasProxies: boolean): string[] {
+  const problems: string[] = [];
+  if (!hasProxies && (config.cdn !== undefined || config.proxyHops > 0)) {
     problems.push(
       'MILLRACE_CDN and MILLRACE_PROXY_HOPS need MILLRACE_TRUSTED_PROXIES: the networks whose headers are believed',
     );
@@ -140,8 +150,12 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
   if (config.ingestProcesses > 1 && !config.roles.includes('ingest')) {
     problems.push('--ingest needs the role ingest, which --roles leaves out');
   }
-  if (problems.length > 0) return { kind: 'refused', problems };
-  return { kind: 'ok', config: { ...config, ...optional } };
+  // The embedded broker is this process's alone, and so is all that it holds.
+  if (config.natsUrl !== undefined && config.clickhouseUrl === undefined) {
+    const why = whyStoreIsSplit(config.roles);
+    if (why !== undefined) problems.push(why);
+  }
+  return problems;
 }
 
 function daysOrNoBound(days: number): number {
@@ -169,7 +183,7 @@ function defaultThreads(): number {
 }
 
 const flagsWithValue = new Set(['--port', '--data', '--roles', '--ingest']);
-const flagsWithoutValue = new Set(['--json', '--accept-empty-tables']);
+const flagsWithoutValue = new Set(['--json', '--accept-empty-tables', '--accept-store']);
 
 function readFlags(argv: readonly string[], problems: string[]): Map<string, string> {
   const flags = new Map<string, string>();
@@ -183,8 +197,8 @@ function readFlags(argv: readonly string[], problems: string[]): Map<string, str
       else flags.set(name, value);
     } else {
       problems.push(
-        `${name} is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N, --json and ` +
-          '--accept-empty-tables',
+        `${name} is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N, --json, ` +
+          '--accept-empty-tables and --accept-store',
       );
     }
   }

@@ -234,7 +234,7 @@ it('names all problems of a wrong configuration at once', async () => {
   const result = await runToEnd(['--port', 'high', '--loud'], { MILLRACE_SHARDS: '0' });
   expect(result.code).toBe(1);
   expect(result.stderr.trim().split('\n')).toEqual([
-    'millrace: --loud is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N, --json and --accept-empty-tables',
+    'millrace: --loud is not a flag: there are --port N, --data DIR, --roles LIST, --ingest N, --json, --accept-empty-tables and --accept-store',
     'millrace: --port must be a whole number from 0 to 65535',
     'millrace: MILLRACE_SHARDS must be a whole number from 1 to 64',
   ]);

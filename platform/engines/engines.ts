@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { needStore } from '../members/process-roles.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { allOrProblems } from '../start-problems.ts';
 import { startEmbeddedBroker } from './embedded-broker.ts';
@@ -11,30 +12,33 @@ import { startEmbeddedEngine } from './embedded-engine.ts';
 
 export interface EngineUrls {
   natsUrl: string;
-  clickhouseUrl: string;
+  /** Absent where the process needs no ClickHouse. */
+  clickhouseUrl?: string;
 }
 
 const stopGraceMs = 10_000;
 
 /**
- * Starts each engine without a URL, both at once because each takes about a second. `shutdown` ends them last. Rejects
- * with one sentence for every engine that cannot be started. `engineReads` run at once in an embedded ClickHouse.
+ * Starts each engine that the roles need and that has no URL, both at once because each takes about a second.
+ * `shutdown` ends them last. Rejects with one sentence for every engine that cannot be started. `engineReads` run at
+ * once in an embedded ClickHouse.
  */
 export async function startEngines(
   config: Pick<
     Config,
-    'dataDir' | 'natsUrl' | 'clickhouseUrl' | 'natsServerBinary' | 'engineMemoryBytes'
+    'roles' | 'dataDir' | 'natsUrl' | 'clickhouseUrl' | 'natsServerBinary' | 'engineMemoryBytes'
   > & { engineReads: number },
   log: Log,
   shutdown: Shutdown,
 ): Promise<EngineUrls> {
   const { dataDir } = config;
+  const hasStore = needStore(config.roles);
   const broker =
     config.natsUrl === undefined
       ? startEmbeddedBroker({ dataDir, binary: config.natsServerBinary, log })
       : undefined;
   const engine =
-    config.clickhouseUrl === undefined
+    hasStore && config.clickhouseUrl === undefined
       ? startEmbeddedEngine({
           dataDir,
           entry: join(import.meta.dirname, '..', '..', 'sql', 'engine', 'main.js'),
@@ -51,8 +55,8 @@ export async function startEngines(
     );
   }
   const [startedBroker, startedEngine] = await allOrProblems([broker, engine]);
-  return {
-    natsUrl: config.natsUrl ?? startedBroker?.url ?? '',
-    clickhouseUrl: config.clickhouseUrl ?? startedEngine?.url ?? '',
-  };
+  const natsUrl = config.natsUrl ?? startedBroker?.url ?? '';
+  return hasStore
+    ? { natsUrl, clickhouseUrl: config.clickhouseUrl ?? startedEngine?.url ?? '' }
+    : { natsUrl };
 }

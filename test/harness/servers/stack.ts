@@ -85,7 +85,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   return {
     ...announcement,
     dataDir,
-    natsUrl: readBrokerUrl(outside(dataDir), 'service'),
+    natsUrl: options.env?.['NATS_URL'] ?? readBrokerUrl(outside(dataDir), 'service'),
     clickhouseUrl: engineUrl(pids().engine, outside),
     pids,
     ingestPids: () => ingestPids(service.pid ?? 0),
@@ -169,7 +169,9 @@ function ingestPids(service: number): number[] {
   return children(service).filter((pid) => commandLine(pid).includes(script));
 }
 
+/** Empty where the service needs none. */
 function engineUrl(pid: number, outside: (path: string) => string): string {
+  if (pid === 0) return '';
   const words = commandLine(pid);
   const after = (flag: string): string => outside(words[words.indexOf(flag) + 1] ?? '');
   const password = readFileSync(after('--password-file'), 'utf8');
