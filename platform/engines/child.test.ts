@@ -43,6 +43,51 @@ it('ends a silent child, and the next silent one no sooner than the rest allows'
   await child.stop(10_000);
 });
 
+it('ends the rest of a child whose disk was full once the disk has room, and no other child’s', async () => {
+  const ends: string[] = [];
+  const write = (line: string): void => {
+    const { msg, child } = JSON.parse(line);
+    if (msg === 'a child does not answer any more, ending it') ends.push(child);
+  };
+  const lacking = { full: true, roomy: false };
+  const asked = { full: 0, roomy: 0 };
+  const start = (name: keyof typeof lacking) =>
+    superviseChild({
+      name,
+      command: '/bin/sh',
+      args: ['-c', 'echo ready; exec cat'],
+      watchesInput: true,
+      readLine: (text) => ({ text, isReady: text === 'ready' }),
+      readyTimeoutMs: 10_000,
+      pings: {
+        ping: async () => {
+          asked[name]++;
+          return false;
+        },
+        lacksRoom: () => lacking[name],
+        ...{ everyMs: 10, timeoutMs: 1_000, maxMissed: 1, restMs: 3_600_000 },
+      },
+      log: pino({ level: 'error' }, { write }),
+    });
+  const children = [await start('full'), await start('roomy')];
+  await expect.poll(() => ends.toSorted()).toEqual(['full', 'roomy']);
+  // The next ones are as silent as the first, and are left alone.
+  const before = { ...asked };
+  await expect
+    .poll(() => Math.min(asked.full - before.full, asked.roomy - before.roomy), { timeout: 5_000 })
+    .toBeGreaterThan(5);
+  expect(ends).toHaveLength(2);
+  lacking.full = false;
+  await expect.poll(() => ends.at(2), { timeout: 5_000 }).toBe('full');
+  // It was ended where there was room: the next rest is a whole one.
+  const later = { ...asked };
+  await expect
+    .poll(() => Math.min(asked.full - later.full, asked.roomy - later.roomy), { timeout: 5_000 })
+    .toBeGreaterThan(5);
+  expect(ends).toHaveLength(3);
+  for (const child of children) await child.stop(10_000);
+});
+
 it('starts a child again that once could not be started', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-child-'));
   const command = join(directory, 'child');

@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Log } from '../log.ts';
-import { type Pings, watchAnswers } from './pings.ts';
+import { type Pings, Rest, watchAnswers } from './pings.ts';
 
 /** What a line of the child's output says. */
 interface ChildLine {
@@ -50,7 +50,7 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
   const { name, log, pings } = options;
   let stopping = false;
   let delayMs = restartDelayMs;
-  let silencedAtMs = Number.NEGATIVE_INFINITY;
+  const rest = pings && new Rest(pings);
   let child = launch(options);
   await firstReady(child, options);
 
@@ -93,12 +93,10 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
 
   /** Call it when the child is ready: a start may take longer than a silence may last. */
   function keepAnswering(): void {
-    if (pings === undefined) return;
+    if (pings === undefined || rest === undefined) return;
     const watched = child.process;
-    const firstAskMs = silencedAtMs + pings.restMs - performance.now();
-    const stopAsking = watchAnswers(pings, firstAskMs, () => {
+    const stopAsking = watchAnswers(pings, rest, () => {
       log.error({ child: name }, 'a child does not answer any more, ending it');
-      silencedAtMs = performance.now();
       watched.kill('SIGKILL');
     });
     onEnd(watched, stopAsking);

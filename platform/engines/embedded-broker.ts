@@ -29,7 +29,9 @@ const goSettings = ['GOMAXPROCS=1'];
 // A slow machine with much to recover takes long.
 const readyTimeoutMs = 60_000;
 // Fifteen seconds without an answer. A server that hangs again because its disk is still full is left alone for a
-// minute: each end costs the frames in flight.
+// minute, or until there is room: each end costs the frames in flight.
+/** Less free space does not take two of the largest messages, so that a write may find the disk full. */
+const leastRoomBytes = 16 * 1_048_576;
 const pings = { everyMs: 2_500, timeoutMs: 5_000, maxMissed: 1, restMs: 60_000 };
 
 /**
@@ -76,6 +78,7 @@ export async function startEmbeddedBroker(options: {
     readyTimeoutMs,
     pings: {
       ...bounds,
+      lacksRoom: () => lacksRoom(directory),
       ping: async (signal) =>
         pingBroker(readBrokerUrl(dataDir, 'operator'), log, { ...bounds, signal }),
     },
@@ -105,6 +108,17 @@ export function eventsDiskBudget(dataDir: string): number {
   const disk = statfsSync(dataDir);
   const freeBytes = disk.bavail * disk.bsize;
   return Math.max(256 * 1_048_576, Math.min(20 * 1_073_741_824, Math.floor(freeBytes / 2)));
+}
+
+/** Every broker of the directory may hang while it does. */
+function lacksRoom(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize < leastRoomBytes;
+  } catch {
+    // What cannot be looked at is no reason to end a broker sooner.
+    return true;
+  }
 }
 
 function orUnusable(directory: string, work: () => void): void {

@@ -11,22 +11,53 @@ export interface Pings {
   timeoutMs: number;
   /** One more miss than this, one after the other, is too long. */
   maxMissed: number;
-  /** From the end of one silent process to the first question to the next: none is ended more often than this. */
+  /** From the end of one silent process to that of the next: none is ended more often than this. */
   restMs: number;
+  /**
+   * Whether the disk is so full that the next process falls silent, too. Where it was at the end of one, the rest ends
+   * once the disk has room: nothing else would end the silence then.
+   */
+  lacksRoom?: () => boolean;
 }
 
-/** Begins after `firstAskMs`. Calls `onSilent` at most once. Returns how to stop asking. */
-export function watchAnswers(pings: Pings, firstAskMs: number, onSilent: () => void): () => void {
+/** Between the ends of two silent processes, one in the other's place. */
+export class Rest {
+  readonly #pings: Pings;
+  #untilMs = Number.NEGATIVE_INFINITY;
+  #beganWithoutRoom = false;
+
+  constructor(pings: Pings) {
+    this.#pings = pings;
+  }
+
+  begin(): void {
+    this.#untilMs = performance.now() + this.#pings.restMs;
+    this.#beganWithoutRoom = this.#lacksRoom();
+  }
+
+  isOver(): boolean {
+    if (performance.now() >= this.#untilMs) return true;
+    return this.#beganWithoutRoom && !this.#lacksRoom();
+  }
+
+  #lacksRoom(): boolean {
+    return this.#pings.lacksRoom?.() === true;
+  }
+}
+
+/** Calls `onSilent` at most once, where `rest` is over, and begins the next one. Returns how to stop asking. */
+export function watchAnswers(pings: Pings, rest: Rest, onSilent: () => void): () => void {
   const stopping = new AbortController();
   const { signal } = stopping;
   const watch = async (): Promise<void> => {
-    await delay(Math.max(0, firstAskMs), undefined, { signal });
-    for (let missed = 0; missed <= pings.maxMissed; ) {
+    for (let missed = 0; missed <= pings.maxMissed || !rest.isOver(); ) {
       await delay(pings.everyMs, undefined, { signal });
       const well = await pings.ping(withTimeLimit(signal, pings.timeoutMs)).catch(() => false);
       missed = well ? 0 : missed + 1;
     }
-    if (!signal.aborted) onSilent();
+    if (signal.aborted) return;
+    rest.begin();
+    onSilent();
   };
   // The delay rejects once asking is stopped.
   watch().catch(() => {});
