@@ -1,5 +1,6 @@
-// The broker's bucket of salts, with one operation that the key-value interface lacks: erasing a revision's bytes. A
-// value that is only deleted or aged out stays readable in the broker's files. When to erase is salt.ts's decision.
+// The broker's bucket of salts, with two operations that the key-value interface lacks: the broker's time, and erasing
+// a revision's bytes. A value that is only deleted or aged out stays readable in the broker's files. When to erase is
+// salt.ts's decision.
 
 import { buckets } from '../../platform/broker/buckets.ts';
 import {
@@ -12,6 +13,8 @@ import { readSalt, type SaltBucket, type SaltOptions, Salts } from './salt.ts';
 
 const requestTimeoutMs = 5_000;
 const noMessage = 10_037;
+/** In the bucket of the instance; processes that ask at once overwrite each other's, which tells the same. */
+const timeKey = 'time';
 const stream = `KV_${buckets.salts}`;
 
 /** The salts of this process, those of today and yesterday loaded. */
@@ -29,6 +32,10 @@ export async function openSalts({
 export async function openSaltBucket(connection: NatsConnection): Promise<SaltBucket> {
   const bucket = await openBucket(connection, buckets.salts, readSalt);
   const manager = await connection.jetstreamManager({ timeout: requestTimeoutMs });
+  // In another bucket: a message beside the salts would keep the block of an aged one, and so its bytes.
+  const instance = await connection
+    .jetstream({ timeout: requestTimeoutMs })
+    .views.kv(buckets.instance, { bindOnly: true });
   return {
     get: (key) => bucket.get(key),
     create: (key, record) => bucket.create(key, record),
@@ -44,6 +51,13 @@ export async function openSaltBucket(connection: NatsConnection): Promise<SaltBu
         if (key !== undefined) found.push({ key, revision });
       }
       return found;
+    },
+    async brokerNowMs() {
+      // nats-server 2.9 tells its time by what it stamps on a message, and in no other way.
+      await instance.put(timeKey, '');
+      const stamped = await instance.get(timeKey);
+      if (stamped === null) throw new Error('the broker does not tell its time');
+      return stamped.created.getTime();
     },
     async erase(revision) {
       await manager.streams.deleteMessage(stream, revision, true);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
-import { dayMs } from '../../platform/clock.ts';
+import { dayMs, systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { freeze } from '../../test/harness/services/ingest-service.ts';
@@ -39,8 +39,13 @@ function clockAt(offsetMs = 12 * 3_600_000) {
   return { day, nowMs: () => ms, set };
 }
 
+/** The broker's bucket, on a broker whose time is the test's. */
+async function bucketAt(clock: { nowMs(): number }): Promise<SaltBucket> {
+  return { ...(await openSaltBucket(nats)), brokerNowMs: async () => clock.nowMs() };
+}
+
 async function openSaltsAt(clock: { nowMs(): number }, bucket?: SaltBucket): Promise<Salts> {
-  const salts = new Salts({ bucket: bucket ?? (await openSaltBucket(nats)), clock, log });
+  const salts = new Salts({ bucket: bucket ?? (await bucketAt(clock)), clock, log });
   await salts.start();
   onTestFinished(() => salts.close());
   return salts;
@@ -191,7 +196,7 @@ describe('erasing', () => {
 
   it('that fails is tried again', async () => {
     const clock = clockAt();
-    const bucket = await openSaltBucket(nats);
+    const bucket = await bucketAt(clock);
     let failures = 2;
     const erased: number[] = [];
     const failing: SaltBucket = {
@@ -212,6 +217,33 @@ describe('erasing', () => {
     await salts.tick();
     expect(erased.length).toBeGreaterThan(0);
     expect((await bucket.entries()).map(({ key }) => key)).not.toContain(saltKey(clock.day));
+  });
+});
+
+describe('a clock that is wrong', () => {
+  const wrong = (days: number) => ({ nowMs: () => systemClock.nowMs() + days * dayMs });
+  const usedAt = async (clock: { nowMs(): number }): Promise<string[]> => {
+    const salts = await openSaltsAt(clock, await openSaltBucket(nats));
+    await salts.tick();
+    const today = dayOf(clock.nowMs());
+    const found = [today - 1, today].map(async (day) => hexOf(await salts.of(day)));
+    return Promise.all(found);
+  };
+
+  it('by three days, for a moment, ends no salt that others use by the broker’s time', async () => {
+    const before = await usedAt(systemClock);
+    let offsetDays = 3;
+    const clock = { nowMs: () => wrong(offsetDays).nowMs() };
+    const salts = await openSaltsAt(clock, await openSaltBucket(nats));
+    await salts.tick();
+    offsetDays = 0;
+    await salts.tick();
+    expect(await usedAt(systemClock)).toEqual(before);
+  });
+
+  it('and behind ends none that its own process uses', async () => {
+    const behind = wrong(-3);
+    expect(await usedAt(behind)).toEqual(await usedAt(behind));
   });
 });
 

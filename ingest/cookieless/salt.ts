@@ -1,5 +1,6 @@
 // The secret of each UTC day from which cookieless ids are derived: one for all processes, agreed on in a bucket, kept
-// in memory while it may be used, erased from the broker's disk afterwards. visitor-ids.ts derives the ids.
+// in memory while it may be used, erased from the broker's disk afterwards, by the broker's time. visitor-ids.ts
+// derives the ids.
 
 import { randomBytes } from 'node:crypto';
 import type { RecordBucket, VersionedRecord } from '../../platform/broker/record-bucket.ts';
@@ -36,10 +37,12 @@ export type DaySalt =
   | { kind: 'corrupt' }
   | { kind: 'outside' };
 
-/** RecordBucket's reading and creating, and two calls for erasing. */
+/** RecordBucket's reading and creating, and three calls for erasing. */
 export interface SaltBucket extends Pick<RecordBucket<SaltRecord>, 'get' | 'create'> {
   /** Every key that has a value, with its revision. */
   entries(): Promise<{ key: string; revision: number }[]>;
+  /** The broker's time, now. */
+  brokerNowMs(): Promise<number>;
   /** Overwrites a revision's bytes on the broker's disk. */
   erase(revision: number): Promise<void>;
 }
@@ -70,7 +73,7 @@ export class Salts {
   readonly #held = new Map<number, Buffer>();
   readonly #failed = new Map<number, Failure>();
   readonly #reading = new Map<number, Promise<DaySalt>>();
-  /** The last day on which every salt that was out of use was erased. */
+  /** The last day on which every salt that was out of use was erased: by both clocks. */
   #erasedOn = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
@@ -106,7 +109,7 @@ export class Salts {
 
   /** Forgets and erases salts that are out of use, loads those in use, makes the next one. Never rejects. */
   async tick(): Promise<void> {
-    const { clock, log } = this.#options;
+    const { bucket, clock, log } = this.#options;
     const nowMs = clock.nowMs();
     const today = dayOf(nowMs);
     for (const day of [...this.#held.keys()]) if (day < today - 1) this.#forget(day);
@@ -115,8 +118,10 @@ export class Salts {
     // with the bytes of messages that the bucket's age limit had removed from it.
     if (this.#erasedOn < today) {
       try {
-        await this.#eraseBefore(today - 1);
-        this.#erasedOn = today;
+        // A clock that is ahead, if only for a moment, must not end the salts that every other process uses.
+        const safeDay = Math.min(today, dayOf(await bucket.brokerNowMs()));
+        if (this.#erasedOn < safeDay) await this.#eraseBefore(safeDay - 1);
+        this.#erasedOn = safeDay;
       } catch (error) {
         log.warn(
           { err: error },
