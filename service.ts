@@ -23,6 +23,7 @@ import { type EngineUrls, startEngines } from './platform/engines/engines.ts';
 import type { MetricsPage } from './platform/http/operator-routes.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import { shareReadiness, untilReady } from './platform/http/readiness.ts';
+import { createStartPort, type StartPort } from './platform/http/start-port.ts';
 import type { Log } from './platform/log.ts';
 import { startMembers } from './platform/members/members.ts';
 import { metricsText } from './platform/members/metrics-of-processes.ts';
@@ -73,7 +74,7 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
     'records are read',
     layFoundation(config, connections, log, shutdown),
   );
-  await namingSlowBroker('promised batches are read', prepareTables(config, urls, foundation));
+  const startPort = await migrateTables(config, urls, foundation, shutdown);
   const demo = await namingSlowBroker(
     'the demo project is made',
     ensureDemoWithAdmin(config, foundation),
@@ -88,6 +89,7 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
   if (webhooks !== undefined) checks.push({ name: 'webhooks', check: () => webhooks.ready() });
   const readiness = shareReadiness(checks);
   const own = { locate, readiness, metrics: foundation.metrics.registry };
+  await startPort.close();
   const { baseUrl, metrics } =
     config.ingestProcesses === 1
       ? { ...own, baseUrl: await openPort(config, foundation, own, shutdown) }
@@ -98,6 +100,23 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
   }
   const openUrl = await offerDemo(config, foundation, { baseUrl, demo }, shutdown);
   return { baseUrl, demo, ...(openUrl !== undefined && { openUrl }) };
+}
+
+/** Answers what serves the ports where tables had to change, until it is closed. */
+async function migrateTables(
+  config: Config,
+  urls: EngineUrls,
+  foundation: Foundation,
+  shutdown: Shutdown,
+): Promise<StartPort> {
+  const startPort = createStartPort(config.host, [config.port, config.operatorPort]);
+  shutdown.add('port of the start', () => startPort.close());
+  await namingSlowBroker(
+    'promised batches are read',
+    prepareTables(config, urls, foundation, () => startPort.open()),
+  );
+  startPort.hasMigrated();
+  return startPort;
 }
 
 /** The token is in the fragment, which a browser sends to nobody. */

@@ -71,11 +71,12 @@ function otherStore({ clickhouseUrl }: Config, isEmpty: boolean): string {
   );
 }
 
-/** Afterwards no writer of an older version may run. */
+/** Afterwards no writer of an older version may run. Calls `onMigrating` where the tables have to change. */
 export async function prepareTables(
   config: Config,
   { clickhouseUrl }: EngineUrls,
   foundation: Foundation,
+  onMigrating: () => Promise<void>,
 ): Promise<void> {
   const { nats, clickhouse: store, log } = foundation;
   if (clickhouseUrl === undefined || store === undefined) return;
@@ -88,6 +89,7 @@ export async function prepareTables(
   };
   try {
     const hasApplied = await migrate(clickhouse, log, {
+      onBegin: onMigrating,
       async beforeRemake() {
         await loadViews();
         await finishPendingBatches(pipelineOptions(config, foundation, store));

@@ -3,6 +3,7 @@
 // rows must be the same each time: the table has no writer, and its merges change neither days, nor keys, nor sums.
 
 import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import type { TellDay } from './day-log.ts';
 
 interface CopiedTable {
   day: string;
@@ -59,18 +60,24 @@ const unlessExchanged = `(SELECT partition_key FROM system.tables
   WHERE database = currentDatabase() AND name = {from:String}) = {key:String}`;
 
 /** Gives the copy the rows that it lacks; false where it has others afterwards. */
-export async function copyRows(clickhouse: DatabaseClient, copy: Copy): Promise<boolean> {
+export async function copyRows(
+  clickhouse: DatabaseClient,
+  copy: Copy,
+  tellDay: TellDay = () => {},
+): Promise<boolean> {
   const { from, to, key } = copy;
   const copied = tables[from];
   if (copied === undefined) throw new Error(`sql: nothing says how ${from} is copied`);
   const { day, content } = copied;
-  for (const days of await spansOf(clickhouse, from, copied)) {
+  const spans = await spansOf(clickhouse, from, copied);
+  for (const [done, days] of spans.entries()) {
     const where = `${day} BETWEEN '${days.first}' AND '${days.last}'`;
     const contentOf = async (table: string) =>
       (await ask(clickhouse, `SELECT ${content} FROM ${table} WHERE ${where}`))[0]?.[0];
     const wanted = await contentOf(from);
     if ((await contentOf(to)) === wanted) continue;
     for (const slice of await slicesOf(clickhouse, { from, copied, where, size: days.size })) {
+      tellDay({ day: days.first, done, of: spans.length });
       await clickhouse.command({
         query: `INSERT INTO ${to} SELECT * FROM ${from}
           WHERE ${[where, ...slice, unlessExchanged].join(' AND ')}`,

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pino from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
@@ -124,6 +125,42 @@ describe('migrate', () => {
       { day: '2026-09-30', events: '1' },
       { day: '2026-10-02', events: '2' },
     ]);
+  });
+
+  it('tells in the log which file begins, and every two seconds which day of a loop', async () => {
+    const directory = migrations({
+      '0001_t.sql': `CREATE TABLE events (occur_time DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY occur_time;
+        INSERT INTO events SELECT toDateTime64('2026-10-01 00:00:00', 3, 'UTC') + toIntervalDay(number) FROM numbers(5)`,
+      '0002_days.sql': "SELECT '{day}'",
+    });
+    const told = async (database: string, stepMs: number): Promise<object[]> => {
+      const lines: object[] = [];
+      const write = (line: string): void => void lines.push(JSON.parse(line));
+      const plain = { base: null, timestamp: false };
+      let nowMs = 0;
+      const clock = { nowMs: () => (nowMs += stepMs) };
+      await migrate(clientOf(database), pino(plain, { write }), { directory, clock });
+      return lines;
+    };
+    const [first, second] = ['0001_t.sql', '0002_days.sql'].map((migration) => ({
+      level: 30,
+      migration,
+    }));
+    const goesOn = (done: number) => {
+      const day = `2026-10-0${done + 1}`;
+      return { ...second, day, done, of: 5, msg: 'a migration goes on' };
+    };
+    const lines = (...between: object[]) => [
+      { ...first, msg: 'a migration begins' },
+      { ...first, msg: 'applied a migration' },
+      { ...second, msg: 'a migration begins' },
+      ...between,
+      { ...second, msg: 'applied a migration' },
+    ];
+    expect(await told('told', 1_000)).toEqual(lines(goesOn(1), goesOn(3)));
+    expect(await told('told_nothing', 0)).toEqual(lines());
+    // Nothing begins where all is applied.
+    expect(await told('told', 1_000)).toEqual([]);
   });
 
   it('works in several processes at once', async () => {

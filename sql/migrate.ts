@@ -6,7 +6,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DatabaseClient, databaseHeader } from '../platform/clickhouse/clickhouse.ts';
+import { type Clock, steadyClock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
+import { createDayLog, type TellDay } from './day-log.ts';
 import { tokenize } from './engine/statement/tokens.ts';
 import { type RemakeOptions, readRemake, remakeTable } from './remake-table.ts';
 
@@ -16,6 +18,10 @@ const oldestServer = { major: 26, minor: 4 };
 export interface MigrateOptions extends RemakeOptions {
   /** By default the one beside this file. */
   directory?: string;
+  /** Called before the first file that is not applied yet; with none, never. */
+  onBegin?(): Promise<void>;
+  /** By which the log tells how far a migration is; the process's steady one unless given. */
+  clock?: Clock;
 }
 
 interface Migration {
@@ -54,10 +60,13 @@ export async function migrate(
         `sql/migrations/${migration.name} was changed after it was applied: restore it and put the change into a new file`,
       );
     }
+    if (!hasApplied) await options.onBegin?.();
+    log.info({ migration: migration.name }, 'a migration begins');
+    const tellDay = createDayLog(log, migration.name, options.clock ?? steadyClock);
     for (const statement of splitStatements(migration.text)) {
       const remake = readRemake(statement);
-      if (remake !== undefined) await remakeTable(clickhouse, remake, options);
-      else await runStatement(clickhouse, statement);
+      if (remake !== undefined) await remakeTable(clickhouse, remake, { ...options, tellDay });
+      else await runStatement(clickhouse, statement, tellDay);
     }
     await record(clickhouse, migration);
     hasApplied = true;
@@ -66,8 +75,14 @@ export async function migrate(
   return hasApplied;
 }
 
-async function runStatement(clickhouse: DatabaseClient, statement: string): Promise<void> {
-  for (const query of await dayByDay(clickhouse, statement)) {
+async function runStatement(
+  clickhouse: DatabaseClient,
+  statement: string,
+  tellDay: TellDay,
+): Promise<void> {
+  const all = await dayByDay(clickhouse, statement);
+  for (const [done, { day, query }] of all.entries()) {
+    if (day !== undefined) tellDay({ day, done, of: all.length });
     await clickhouse.command({ query, clickhouse_settings: { max_execution_time: 0 } });
   }
 }
@@ -90,14 +105,17 @@ export async function reloadViews(clickhouse: DatabaseClient): Promise<void> {
 }
 
 /** A statement with `{day}` is run for each UTC day that has events: all at once may need more memory than there is. */
-export async function dayByDay(clickhouse: DatabaseClient, statement: string): Promise<string[]> {
-  if (!statement.includes('{day}')) return [statement];
+export async function dayByDay(
+  clickhouse: DatabaseClient,
+  statement: string,
+): Promise<{ query: string; day?: string }[]> {
+  if (!statement.includes('{day}')) return [{ query: statement }];
   const result = await clickhouse.query({
     query: 'SELECT DISTINCT toString(toDate(occur_time)) AS day FROM events ORDER BY day',
     format: 'JSONEachRow',
   });
   const days = await result.json<{ day: string }>();
-  return days.map(({ day }) => statement.replaceAll('{day}', day));
+  return days.map(({ day }) => ({ day, query: statement.replaceAll('{day}', day) }));
 }
 
 function readMigrations(directory: string): Migration[] {

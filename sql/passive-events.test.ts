@@ -53,7 +53,7 @@ it('counts those from before once, and those from after', async () => {
   await expectVisitsOfEvents();
   await store(2);
   for (const statement of database.statements) {
-    for (const query of await dayByDay(database.client, statement)) {
+    for (const { query } of await dayByDay(database.client, statement)) {
       await database.client.command({ query });
     }
   }

@@ -13,6 +13,7 @@ import { type OldDatabase, startOldDatabase } from '../test/harness/tables/old-d
 import { expectRollupsOfEvents } from '../test/harness/tables/rollups.ts';
 import { storedRow, storeRows } from '../test/harness/tables/stored-events.ts';
 import { copyRows } from './copied-rows.ts';
+import type { TellDay } from './day-log.ts';
 import { migrate, reloadViews } from './migrate.ts';
 import { readRemake } from './remake-table.ts';
 
@@ -252,7 +253,10 @@ it('are copied in slices where a day has many rows, each once, and repeated to n
     return (await long.query({ query, format: 'JSONCompactEachRow' })).json();
   };
   const asCopied = { from: 'events', to: 'copy', key: 'toYYYYMM(occur_time)' };
-  expect(await copyRows(long, asCopied)).toBe(true);
+  const told = new Set<string>();
+  const tellDay: TellDay = ({ day, done, of }) => void told.add(`${day} ${done}/${of}`);
+  expect(await copyRows(long, asCopied, tellDay)).toBe(true);
+  expect([...told]).toEqual(['2026-11-20 0/1']);
   expect(await of('copy')).toEqual(await of('events'));
   // Of a process that was killed before its last slice, as the next one sees it.
   const last = `DELETE WHERE distinct_id = 'one' AND cityHash64(event_id) % 3 = 1 SETTINGS mutations_sync = 1`;

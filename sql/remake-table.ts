@@ -12,6 +12,7 @@
 
 import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { copyRows } from './copied-rows.ts';
+import type { TellDay } from './day-log.ts';
 import { withRemakeLock } from './remake-lock.ts';
 
 export interface RemakeOptions {
@@ -21,6 +22,8 @@ export interface RemakeOptions {
   isAlone?: boolean;
   /** Free bytes on the disk of the tables; without it the server is asked, which need not tell. */
   freeBytes?(): Promise<number>;
+  /** Called before some days of a table are copied. */
+  tellDay?: TellDay;
 }
 
 /** Fresh parts are a tenth larger than merged ones, and merges need room too. */
@@ -49,7 +52,7 @@ export async function remakeTable(
     if (found.key !== key) {
       await options.beforeRemake?.();
       await requireRoom(clickhouse, table, options);
-      await exchangeForCopy(clickhouse, remake, found);
+      await exchangeForCopy(clickhouse, remake, found, options.tellDay);
     }
     await run(clickhouse, `DROP TABLE IF EXISTS ${remake.copy} SYNC`);
   });
@@ -71,12 +74,13 @@ async function exchangeForCopy(
   clickhouse: DatabaseClient,
   { table, copy, key }: Remake,
   old: FoundTable,
+  tellDay: TellDay | undefined,
 ): Promise<void> {
   const engine = old.engine.replace(` PARTITION BY ${old.key} `, ` PARTITION BY ${key} `);
   const window = /(?<=non_replicated_deduplication_window = )\d+/.exec(engine)?.[0];
   const filling = engine.replace(`_window = ${window}`, `_window = ${copyWindow}`);
   await run(clickhouse, `CREATE TABLE IF NOT EXISTS ${copy} AS ${table} ENGINE = ${filling}`);
-  if (!(await copyRows(clickhouse, { from: table, to: copy, key: old.key }))) {
+  if (!(await copyRows(clickhouse, { from: table, to: copy, key: old.key }, tellDay))) {
     await run(clickhouse, `DROP TABLE IF EXISTS ${copy} SYNC`);
     throw new Error(`the copy of ${table} differs from it: stop whoever writes, and start again`);
   }

@@ -91,7 +91,7 @@ it('are what raw rows say, when they are filled and when rows arrive', async () 
     });
   }
   for (const statement of statements) {
-    for (const query of await dayByDay(client, statement)) await client.command({ query });
+    for (const { query } of await dayByDay(client, statement)) await client.command({ query });
   }
   await expectRollupsOfEvents(client, { hasEntriesInVisits: true });
   for (const table of rollups) {

@@ -41,7 +41,7 @@ it('knows the first events from before, from meanwhile and from after', async ()
   await store(4);
   // A second process that is late.
   for (const statement of statements) {
-    for (const query of await dayByDay(client, statement)) await client.command({ query });
+    for (const { query } of await dayByDay(client, statement)) await client.command({ query });
   }
   await expectRollupsOfEvents(client);
   await client.command({ query: 'OPTIMIZE TABLE visit_entries FINAL' });
