@@ -101,11 +101,13 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
     retry: untilAnswered,
     hours: await openHours(options, untilAnswered),
   });
-  const halted = await untilAnswered(() => haltedByLoss(nats, eventsStream(shard), ledger));
-  if (halted !== undefined) {
-    options.onState(halted.kind);
-    return halted;
-  }
+  const halted = await haltedByLoss({
+    ...options,
+    stream: eventsStream(shard),
+    mark: ledger,
+    untilAnswered,
+  });
+  if (halted !== undefined) return halted;
   const stream = openEventStream({
     connection: nats,
     stream: eventsStream(shard),

@@ -26,6 +26,7 @@ import { haltedByLoss, passLostMessages } from './lost-messages.ts';
 import { startPipeline } from './start.ts';
 import { takeOverLedger } from './write/ledger.ts';
 import { readLedgerRecord } from './write/ledger-record.ts';
+import type { WriterState } from './write/writer-state.ts';
 
 const shards = 2;
 const shard = 1;
@@ -60,11 +61,11 @@ beforeAll(async () => {
 });
 afterAll(() => nats.close());
 
-function start() {
+function start(connection = nats) {
   // Nothing listens there: neither a halted writer nor one without messages needs an answer.
   const clickhouse = createClickHouse('http://127.0.0.1:9', { log, maxConnections: 1 });
   const pipeline = startPipeline({
-    ...{ nats, clickhouse, shards, log, clock: systemClock, metrics: createMetrics() },
+    ...{ nats: connection, clickhouse, shards, log, clock: systemClock, metrics: createMetrics() },
     ...{ threads: 1, seenMaxBytes: 0, stopGraceMs: 0, workerFile: compiledWorker() },
     webhooks: noWebhooks,
   });
@@ -75,9 +76,63 @@ function start() {
   return { pipeline, stop };
 }
 
-it('halts the writers of a stream that ends before its mark, and deletes nothing there', async () => {
+/** Looks at a stream whose info has these ends, one after the other, and the last one for ever. */
+async function look(ends: readonly number[], storedMs?: number, stop = new AbortController()) {
+  const waitsMs: number[] = [];
+  const states: WriterState[] = [];
+  const mark = { lastDone: done, streamCreated: 'then' };
+  const state = async () => {
+    const lastSeq = ends[Math.min(waitsMs.length, ends.length - 1)] ?? 0;
+    return { created: 'then', messages: 0, bytes: 0, firstSeq: 1, lastSeq, oldestMs: 0 };
+  };
+  const end = await haltedByLoss(
+    {
+      ...{ nats, stream: eventsStream(shard), shard, mark, log, clock: { nowMs: () => 1_000 } },
+      ...{ stop: stop.signal, abort: new AbortController().signal },
+      untilAnswered: (call) => call(),
+      onState: (next) => void states.push(next),
+    },
+    {
+      stored: { state, storedMs: async () => storedMs },
+      wait: async (ms) => {
+        if (waitsMs.push(ms) === 100) throw new Error('still halted');
+      },
+    },
+  );
+  return { end, waitsMs, states };
+}
+
+it('asks on while a leader may be young, and halts nobody', async () => {
+  const { end, waitsMs, states } = await look([...Array.from({ length: 58 }, () => held), done]);
+  expect(end).toBeUndefined();
+  expect(waitsMs.reduce((sum, ms) => sum + ms)).toBe(29_000);
+  expect(states).toEqual([]);
+});
+
+it('leaves the halt by itself once the stream has caught up', async () => {
+  const { end, states } = await look([...Array.from({ length: 80 }, () => held), done]);
+  expect(end).toBeUndefined();
+  expect(new Set(states)).toEqual(new Set(['halted']));
+});
+
+it('does not take new messages for an applied log', async () => {
+  // The messages of before, then one of after the first look where the last done one was.
+  expect((await look([held, done], 999)).end).toBeUndefined();
+  await expect(look([held, done], 1_001)).rejects.toThrow('still halted');
+});
+
+it('tells a writer that is stopped from the start of the halt, and offers no deletion', async () => {
+  const stop = new AbortController();
+  stop.abort();
+  const { end, waitsMs } = await look([held], undefined, stop);
+  expect(waitsMs).toHaveLength(59);
+  expect(end).toMatchObject({ kind: 'halted', reason: expect.stringContaining(`ends at ${held}`) });
+  expect(JSON.stringify(end)).not.toContain('delete');
+});
+
+it('holds up the writers of a stream that ends before its mark, and deletes nothing there', async () => {
   const { pipeline, stop } = start();
-  await expect.poll(() => pipeline.state(), { timeout: 10_000 }).toEqual(['waiting', 'halted']);
+  await expect.poll(() => pipeline.state(), { timeout: 10_000 }).toEqual(['waiting', 'loading']);
   expect(pipeline.ready()).toBe(false);
   await stop();
   expect(await queueState(nats, eventsStream(shard))).toMatchObject({ messages: held });
@@ -92,9 +147,7 @@ it('fills a lost stream up to its mark, so that new messages come after it', asy
     [profilesStream(shard), done],
     [eventsStream(0), 0],
   ] as const) {
-    const { created: streamCreated, lastSeq } = await queueState(nats, stream);
-    expect(lastSeq).toBe(last);
-    expect(await haltedByLoss(nats, stream, { streamCreated, lastDone: last })).toBeUndefined();
+    expect((await queueState(nats, stream)).lastSeq).toBe(last);
   }
   const { pipeline, stop } = start();
   await expect.poll(() => pipeline.ready(), { timeout: 10_000 }).toBe(true);
@@ -104,5 +157,28 @@ it('fills a lost stream up to its mark, so that new messages come after it', asy
   const left = async () => (await queueState(nats, eventsStream(shard))).messages;
   await expect.poll(left, { timeout: 10_000 }).toBe(0);
   expect(await letters()).toBe(1);
+  await stop();
+});
+
+/** A connection to which the streams' leaders answer an older end, as before they have applied their log. */
+function withYoungLeaders(isYoung: () => boolean): NatsConnection {
+  const jetstreamManager: NatsConnection['jetstreamManager'] = async (options) => {
+    const manager = await nats.jetstreamManager(options);
+    const info: typeof manager.streams.info = async (...asked) => {
+      const answer = await manager.streams.info(...asked);
+      return isYoung() ? { ...answer, state: { ...answer.state, last_seq: 0 } } : answer;
+    };
+    const streams = Object.assign(Object.create(manager.streams), { info });
+    return Object.assign(Object.create(manager), { streams });
+  };
+  return Object.assign(Object.create(nats), { jetstreamManager });
+}
+
+it('begins to write once the new leader of its stream has applied its log', async () => {
+  let asks = 0;
+  const { pipeline, stop } = start(withYoungLeaders(() => ++asks < 30));
+  await expect.poll(() => asks).toBeGreaterThan(20);
+  expect(pipeline.state()).toEqual(['waiting', 'loading']);
+  await expect.poll(() => pipeline.ready(), { timeout: 10_000 }).toBe(true);
   await stop();
 });

@@ -1,7 +1,9 @@
 // Finds a stream that ends before its ledger's mark: the broker has lost the latest messages, as a cut of its power can
 // make it. It would give their sequences to new messages, and the writer would take each of these for one that is done.
+// A stream's new leader looks the same until it has applied its log, so one answer proves nothing.
 
 import { buckets } from '../platform/broker/buckets.ts';
+import { youngAsks, youngPauseMs } from '../platform/broker/cluster/leader-info.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import {
@@ -12,11 +14,13 @@ import {
   profilesStream,
   profilesSubject,
 } from '../platform/broker/streams.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import { queueState } from './consume/queue-state.ts';
+import { sleep } from '../platform/retry.ts';
+import { openStoredMessages, queueState, type StoredMessages } from './consume/queue-state.ts';
 import type { Ledger } from './write/ledger.ts';
 import { lastDoneOf, readLedgerRecord } from './write/ledger-record.ts';
-import type { WriterEnd } from './write/writer-state.ts';
+import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
 type Mark = Pick<Ledger, 'lastDone' | 'streamCreated'>;
 
@@ -27,20 +31,84 @@ const queues = [
 const atOnce = 256;
 const nothing = new Uint8Array();
 
-/** Why a writer cannot go on; undefined where it can. Call it once the ledger is taken over. */
+/** A halted writer looks this often whether the stream has caught up. */
+const haltedPauseMs = 5_000;
+
+interface LossOptions {
+  nats: NatsConnection;
+  stream: string;
+  /** Of a ledger that this writer has taken over. */
+  mark: Mark;
+  shard: number;
+  clock: Clock;
+  log: Log;
+  /** Runs one call until it answers; see platform/retry.ts. */
+  untilAnswered<T>(call: () => Promise<T>): Promise<T>;
+  stop: AbortSignal;
+  abort: AbortSignal;
+  onState(state: WriterState): void;
+}
+
+interface LossParts {
+  stored?: Pick<StoredMessages, 'state' | 'storedMs'>;
+  wait?: typeof sleep;
+}
+
+/**
+ * Resolves with undefined once the stream holds what its ledger has as done: at once, as a rule. Otherwise it asks on,
+ * and the writer is halted after half a minute until the stream has caught up. A writer that is stopped from the start
+ * does not wait that long: it resolves with the halt. Rejects with the reason of `stop` or `abort`.
+ */
 export async function haltedByLoss(
-  nats: NatsConnection,
-  stream: string,
-  mark: Mark,
+  options: LossOptions,
+  { stored = openStoredMessages(options.nats, options.stream), wait = sleep }: LossParts = {},
 ): Promise<WriterEnd | undefined> {
-  const endsAt = await endBefore(nats, stream, mark);
-  if (endsAt === undefined) return undefined;
+  const { stream, mark, shard, log, untilAnswered, stop, abort, onState } = options;
+  const startMs = options.clock.nowMs();
+  const isStopped = stop.aborted;
+  const waits = isStopped ? abort : AbortSignal.any([stop, abort]);
+  let endedAt: number | undefined;
+  for (let asks = 1; ; asks++) {
+    const { created, lastSeq } = await untilAnswered(() => stored.state());
+    if (created !== mark.streamCreated) throw new Error(`${stream} was made anew`);
+    if (lastSeq < mark.lastDone) endedAt ??= lastSeq;
+    // New messages fill a stream up to the mark as an applied log does: those of the ledger are older than this call.
+    const isLost =
+      lastSeq < mark.lastDone ||
+      (endedAt !== undefined && (await untilAnswered(() => isNewer(stored, mark, startMs))));
+    if (!isLost || endedAt === undefined) {
+      if (asks > 1) log.info({ shard, stream, asks }, 'the stream has caught up with its ledger');
+      return undefined;
+    }
+    if (asks === 1)
+      log.warn({ shard, stream, lastSeq }, 'a stream ends before its ledger: asking again');
+    if (asks >= youngAsks) {
+      const end = haltOf(stream, endedAt, mark.lastDone);
+      if (isStopped) return end;
+      if (asks === youngAsks) log.error({ shard, ...end }, 'the writer is halted');
+      onState('halted');
+    }
+    await wait(asks < youngAsks ? youngPauseMs : haltedPauseMs, waits);
+  }
+}
+
+function haltOf(stream: string, endedAt: number, lastDone: number): WriterEnd {
   return {
     kind: 'halted',
     reason:
-      `the broker has lost messages: ${stream} ends at ${endsAt}, and those up to ${mark.lastDone} are done. New ones ` +
-      'would be taken for done: put the broker’s store back, or delete the stream with what it holds',
+      `${stream} ends at ${endedAt}, and messages up to ${lastDone} are done: new ones would be taken for done. ` +
+      'Start the servers of the broker that are down: the writer goes on by itself once the stream has caught up. ' +
+      'Where its messages are lost, put the broker’s store back from a copy',
   };
+}
+
+/** Whether the message of the mark was stored after `sinceMs`. */
+async function isNewer(
+  stored: Pick<StoredMessages, 'storedMs'>,
+  { lastDone }: Mark,
+  sinceMs: number,
+): Promise<boolean> {
+  return ((await stored.storedMs(lastDone)) ?? 0) > sinceMs;
 }
 
 /**

@@ -77,11 +77,8 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
     writer: randomUUID(),
     retry: untilAnswered,
   });
-  const halted = await untilAnswered(() => haltedByLoss(nats, stream, ledger));
-  if (halted !== undefined) {
-    options.onState(halted.kind);
-    return halted;
-  }
+  const halted = await haltedByLoss({ ...options, stream, mark: ledger, untilAnswered });
+  if (halted !== undefined) return halted;
   log.info({ shard, found, hwm: ledger.hwm }, 'writing profiles of a shard');
   const events = openEventStream({ connection: nats, stream, created, retry: untilAnswered });
   const source = new MessageSource(events, sourceLimits);

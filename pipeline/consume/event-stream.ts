@@ -1,8 +1,9 @@
 // One shard's stream as the pipeline sees it: one pull after the other, single reads by sequence, acks. It keeps no
 // order and remembers no message; message-source.ts does.
 
+import { isClustered, leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
+import { unlessCode } from '../../platform/broker/ensure-stream.ts';
 import {
-  apiErrorCode,
   createInbox,
   type Msg,
   type NatsConnection,
@@ -102,23 +103,40 @@ export function openEventStream(options: EventStreamOptions): EventStream {
 
 async function streamInfo(connection: NatsConnection, stream: string): Promise<StreamInfo> {
   const manager = await connection.jetstreamManager({ checkAPI: false });
-  return manager.streams.info(stream);
+  return leaderInfo(manager, stream);
 }
 
-// Asks the leader instead of a "direct get": a replica that lags would answer 'not found' for a message that is there.
+/**
+ * Asks the leader instead of a "direct get": a replica that lags would answer 'not found' for a message that is there.
+ * So does a cluster's new leader until it has applied its log: its word counts where it leads before and after, and
+ * its stream has reached the message.
+ */
 async function readMessage(
   connection: NatsConnection,
   stream: string,
   seq: number,
 ): Promise<StreamMessage | undefined> {
-  try {
-    const manager = await connection.jetstreamManager({ checkAPI: false });
-    const { data } = await manager.streams.getMessage(stream, { seq });
-    return { seq, data: copyOf(data) };
-  } catch (error) {
-    if (apiErrorCode(error) === noMessageFound) return undefined;
-    throw error;
-  }
+  const found = await getMessage(connection, stream, seq);
+  if (found !== undefined) return found;
+  if (!isClustered(connection)) return undefined;
+  const before = await streamInfo(connection, stream);
+  const again = await getMessage(connection, stream, seq);
+  if (again !== undefined) return again;
+  const after = await streamInfo(connection, stream);
+  const isReached = before.state.last_seq >= seq;
+  if (isReached && before.cluster?.leader === after.cluster?.leader) return undefined;
+  throw new Error(`the leader of ${stream} has not applied its log up to ${seq} yet`);
+}
+
+async function getMessage(
+  connection: NatsConnection,
+  stream: string,
+  seq: number,
+): Promise<StreamMessage | undefined> {
+  const manager = await connection.jetstreamManager({ checkAPI: false });
+  const read = manager.streams.getMessage(stream, { seq });
+  const message = await unlessCode(noMessageFound, read);
+  return message && { seq, data: copyOf(message.data) };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Ledger } from '../write/ledger.ts';
 import type { StoredMessages } from './queue-state.ts';
 
 interface LeftoverOptions {
-  stored: StoredMessages;
+  stored: Pick<StoredMessages, 'state' | 'delete'>;
   /** The ledger of the writer that has the shard. */
   ledger: Pick<Ledger, 'hwm' | 'streamCreated'>;
   shard: number;
@@ -54,7 +54,7 @@ async function lookAgain(options: LeftoverOptions, closed: AbortSignal): Promise
  * than the ledger's, or where the broker fails.
  */
 export async function deleteLeftovers(
-  stored: StoredMessages,
+  stored: LeftoverOptions['stored'],
   { streamCreated, hwm }: Pick<Ledger, 'hwm' | 'streamCreated'>,
   signal: AbortSignal,
 ): Promise<number> {

@@ -1,6 +1,8 @@
 // A stream of a shard as its writer leaves it: how much it holds, and the deletion of one message. Delivery and acks
 // are event-stream.ts's.
 
+import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
+import { unlessCode } from '../../platform/broker/ensure-stream.ts';
 import { apiErrorCode, type NatsConnection } from '../../platform/broker/nats.ts';
 
 export interface QueueState {
@@ -21,13 +23,17 @@ export interface StoredMessages {
   state(): Promise<QueueState>;
   /** False where there is no such message, or where the broker could not delete it. */
   delete(seq: number): Promise<boolean>;
+  /** When the message was stored, by the broker's clock; undefined where there is none. */
+  storedMs(seq: number): Promise<number | undefined>;
 }
 
 const notDeleted = 10_057;
+const noMessageFound = 10_037;
 
+/** Throws where the stream has no leader. */
 export async function queueState(connection: NatsConnection, stream: string): Promise<QueueState> {
   const manager = await connection.jetstreamManager({ checkAPI: false });
-  const { created, state } = await manager.streams.info(stream);
+  const { created, state } = await leaderInfo(manager, stream);
   return {
     created,
     messages: state.messages,
@@ -50,6 +56,11 @@ export function openStoredMessages(connection: NatsConnection, stream: string): 
         if (apiErrorCode(error) === notDeleted) return false;
         throw error;
       }
+    },
+    async storedMs(seq) {
+      const manager = await connection.jetstreamManager({ checkAPI: false });
+      const message = await unlessCode(noMessageFound, manager.streams.getMessage(stream, { seq }));
+      return message?.time.getTime();
     },
   };
 }

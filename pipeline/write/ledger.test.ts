@@ -3,14 +3,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
-import { openBucket, type WriteResult } from '../../platform/broker/record-bucket.ts';
+import {
+  openBucket,
+  type ReadResult,
+  type WriteResult,
+} from '../../platform/broker/record-bucket.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { keepHour, type LedgerHour, readHours } from '../../platform/ledger/ledger-hours.ts';
 import { readShardAccount } from '../../platform/ledger/shard-account.ts';
 import { createLog } from '../../platform/log.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { type Ledger, type LedgerBucket, type LedgerOptions, takeOverLedger } from './ledger.ts';
-import { type Pending, rangesOf, readLedgerRecord } from './ledger-record.ts';
+import { type LedgerRecord, type Pending, rangesOf, readLedgerRecord } from './ledger-record.ts';
 
 const broker = useBroker();
 let nats: NatsConnection;
@@ -105,6 +109,36 @@ describe('the ledger', () => {
     expect(await ledger.begin(pendingOf(1, 2))).toBe('written');
     expect(await ledger.finish()).toBe('written');
     expect(await ledger.begin(pendingOf(3, 3))).toBe('written');
+    await open('b');
+    expect(await ledger.finish()).toBe('lost');
+  });
+
+  it('takes no older record of a new leader for another writer’s', async () => {
+    shard++;
+    const older: ReadResult<LedgerRecord>[] = [];
+    let staleReads = 0;
+    const waitsMs: number[] = [];
+    const young: LedgerBucket = {
+      create: (...record) => bucket.create(...record),
+      // Each write happens, and its answer says that another one came first.
+      async update(...record) {
+        await bucket.update(...record);
+        return { kind: 'conflict' };
+      },
+      async get(key) {
+        const stale = older[0];
+        return stale !== undefined && staleReads-- > 0 ? stale : bucket.get(key);
+      },
+    };
+    const wait = async (ms: number) => void waitsMs.push(ms);
+    const ledger = await open('a', { bucket: young, wait });
+    older.push(await bucket.get(`shard.${shard}`));
+    staleReads = 100;
+    expect(await ledger.begin(pendingOf(1, 2))).toBe('written');
+    expect(waitsMs).toHaveLength(100);
+    staleReads = 121;
+    await expect(ledger.finish()).rejects.toThrow('an older record');
+    staleReads = 0;
     await open('b');
     expect(await ledger.finish()).toBe('lost');
   });

@@ -2,6 +2,7 @@
 // by compare-and-set only. A writer that loses a compare-and-set is not the shard's writer any more. The order of
 // promise and effects is the writers': writer.ts and profiles/writer.ts.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadResult, WriteResult } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { hourMs, type LedgerHour } from '../../platform/ledger/ledger-hours.ts';
@@ -35,6 +36,8 @@ export interface LedgerOptions {
   retry: <T>(call: () => Promise<T>) => Promise<T>;
   /** Absent, hours are not counted. */
   hours?: LedgerHours;
+  /** Waits so many milliseconds; by a timer unless given. */
+  wait?: (ms: number) => Promise<unknown>;
 }
 
 interface LedgerHours {
@@ -48,6 +51,10 @@ interface TakenOver {
   /** `fresh`: there was no record. `recreated`: the record was of an earlier stream, whose messages are gone. */
   found: 'current' | 'fresh' | 'recreated';
 }
+
+/** A leader may be young for half a minute. */
+const stalePauseMs = 250;
+const maxStaleReads = 120;
 
 const noTotals: Totals = { accepted: 0, stored: 0, duplicates: 0, deadLetters: 0 };
 
@@ -194,17 +201,26 @@ export class Ledger {
   async #write(next: LedgerRecord): Promise<LedgerWrite> {
     const { bucket, key, retry, writer } = this.#options;
     const record = { ...next, step: this.#record.step + 1 };
-    const written = await retry(() => put(bucket, key, record, this.#revision));
-    if (written.kind === 'written') {
-      this.#accept(record, written.revision);
-      return 'written';
+    for (let conflicts = 1; ; conflicts++) {
+      const written = await retry(() => put(bucket, key, record, this.#revision));
+      if (written.kind === 'written') {
+        this.#accept(record, written.revision);
+        return 'written';
+      }
+      // A repeated write whose first answer was lost conflicts with itself.
+      const read = await retry(() => bucket.get(key));
+      const revision = read.kind === 'absent' ? 0 : read.revision;
+      if (revision > this.#revision) {
+        const own = read.kind === 'found' && read.record.writer === writer;
+        if (!own || read.record.step !== record.step) return 'lost';
+        this.#accept(record, revision);
+        return 'written';
+      }
+      // A conflict with nothing newer: the bucket's new leader has not applied its log, and a later read tells.
+      if (conflicts === maxStaleReads)
+        throw new Error('ledger: the broker answers an older record');
+      await (this.#options.wait ?? sleep)(stalePauseMs);
     }
-    // A repeated write whose first answer was lost conflicts with itself.
-    const read = await retry(() => bucket.get(key));
-    const own = read.kind === 'found' && read.record.writer === writer;
-    if (!own || read.record.step !== record.step) return 'lost';
-    this.#accept(record, read.revision);
-    return 'written';
   }
 
   #accept(record: LedgerRecord, revision: number): void {

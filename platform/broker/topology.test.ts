@@ -173,6 +173,26 @@ describe('the limit in bytes', () => {
   }
 });
 
+it('asks a cluster again for a stream that its new leader does not know yet', async () => {
+  await ensureTopology(connection, { eventsMaxBytes: 200 * MiB, shards: 1 });
+  let asks = 0;
+  const jetstreamManager: NatsConnection['jetstreamManager'] = async (options) => {
+    const known = await connection.jetstreamManager(options);
+    const info: typeof known.streams.info = async (name, ...asked) => {
+      const isForgotten = name === eventsStream(0) && ++asks <= 2;
+      return known.streams.info(isForgotten ? 'UNKNOWN' : name, ...asked);
+    };
+    const streams = Object.assign(Object.create(known.streams), { info });
+    return Object.assign(Object.create(known), { streams });
+  };
+  const cluster: NatsConnection = Object.create(connection, {
+    info: { value: { ...connection.info, cluster: 'three' } },
+    jetstreamManager: { value: jetstreamManager },
+  });
+  await ensureTopology(cluster, { eventsMaxBytes: 200 * MiB, shards: 1 });
+  expect(asks).toBeGreaterThan(2);
+});
+
 it('refuses to start where a stream that it made is gone, until told to start anew', async () => {
   const options = { eventsMaxBytes: MiB, shards: 1 };
   await ensureTopology(connection, options);

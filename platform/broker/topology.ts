@@ -1,9 +1,11 @@
 // Everything that the broker holds for us, and the number of shards, which is fixed at the first start. Names and
 // configurations are in streams.ts and buckets.ts; what flows through them is not known here.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { webhookStreamConfigs, webhookStreams } from '../webhooks/webhook-streams.ts';
 import { buckets } from './buckets.ts';
+import { isClustered, youngAsks, youngPauseMs } from './cluster/leader-info.ts';
 import {
   ensureBucket,
   ensureConsumer,
@@ -55,9 +57,18 @@ export async function ensureTopology(
   await ensureBucket(connection, buckets.instance, replicas);
   const bucket = await openBucket(connection, buckets.instance, readInstance);
   const instance = await openInstance(bucket, options.shards);
-  const { made } = instance.record;
+  // A single server knows all its streams once it answers.
+  const asks = isClustered(connection) ? youngAsks : 1;
+  const refuseLost = async (name: string): Promise<void> => {
+    if (!instance.record.made.includes(name) || (await isFound(manager, name, asks))) return;
+    throw new Error(
+      `the broker has lost the stream ${name} that it held before: start its servers that are down, ` +
+        'raise its max_file_store, or restore its data; ' +
+        `to start anew without that data, delete the bucket ${buckets.instance}`,
+    );
+  };
   for (const name of Object.values(buckets)) {
-    await refuseLost(manager, made, `KV_${name}`);
+    await refuseLost(`KV_${name}`);
     await ensureBucket(connection, name, replicas);
   }
   const perShard = Math.floor(options.eventsMaxBytes / options.shards);
@@ -65,7 +76,7 @@ export async function ensureTopology(
   for (let shard = 0; shard < options.shards; shard++) {
     for (const config of [eventsConfig, profilesConfig]) {
       const wanted = config(shard, perShard, replicas);
-      await refuseLost(manager, made, wanted.name);
+      await refuseLost(wanted.name);
       const stream = await ensureStream(manager, wanted);
       if (config === eventsConfig) {
         maxBytesPerShard = Math.max(maxBytesPerShard, stream.config.max_bytes);
@@ -73,10 +84,10 @@ export async function ensureTopology(
       await ensureConsumer(manager, wanted.name, writerConfig);
     }
   }
-  await refuseLost(manager, made, deadLetterStream);
+  await refuseLost(deadLetterStream);
   await ensureStream(manager, deadLetterConfig(options.eventsMaxBytes, replicas));
   for (const wanted of webhookStreamConfigs(lesserBytes(options.eventsMaxBytes), replicas)) {
-    await refuseLost(manager, made, wanted.name);
+    await refuseLost(wanted.name);
     await ensureStream(manager, wanted);
   }
   await instance.recordMade(everyStream(options.shards));
@@ -108,15 +119,12 @@ function everyStream(shards: number): string[] {
 }
 
 // A broker that starts with too small a max_file_store leaves streams out without a word. Making the stream again
-// with a smaller limit would drop the messages in its files.
-async function refuseLost(
-  manager: JetStreamManager,
-  made: readonly string[],
-  name: string,
-): Promise<void> {
-  if (!made.includes(name) || (await unlessCode(noSuchStream, manager.streams.info(name)))) return;
-  throw new Error(
-    `the broker has lost the stream ${name} that it held before: raise its max_file_store or restore its data; ` +
-      `to start anew without that data, delete the bucket ${buckets.instance}`,
-  );
+// with a smaller limit would drop the messages in its files. A cluster's new leader knows no stream until it
+// has applied its log.
+async function isFound(manager: JetStreamManager, name: string, asks: number): Promise<boolean> {
+  for (let left = asks; left > 0; left--) {
+    if (await unlessCode(noSuchStream, manager.streams.info(name))) return true;
+    if (left > 1) await delay(youngPauseMs);
+  }
+  return false;
 }

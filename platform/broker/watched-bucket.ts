@@ -4,6 +4,7 @@
 
 import type { Log } from '../log.ts';
 import { BucketMemory, type HeldRecord } from './bucket-memory.ts';
+import { leaderInfo } from './cluster/leader-info.ts';
 import {
   Events,
   type JetStreamManager,
@@ -138,7 +139,7 @@ export class WatchedBucket<T extends VersionedRecord> {
 
   async #confirm(): Promise<void> {
     const askedAt = performance.now();
-    const info = await this.#manager.streams.info(`KV_${this.#bucket.name}`);
+    const info = await leaderInfo(this.#manager, `KV_${this.#bucket.name}`);
     const missed = this.#replayNeeded || info.created !== this.#created;
     this.#replayNeeded = false;
     if (missed || !(await this.#reach(newestRevision(info)))) await this.#replay(info);

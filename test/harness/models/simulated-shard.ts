@@ -168,7 +168,7 @@ export class SimulatedShard {
   }
 
   /** Messages whose acks were lost are kept, as by a broker that was killed. */
-  storedMessages(life: Life, created: string): StoredMessages {
+  storedMessages(life: Life, created: string): Pick<StoredMessages, 'state' | 'delete'> {
     return {
       state: async () => {
         await this.passTime(life);

@@ -15,6 +15,8 @@ import { type ChildServer, startChildServer } from './child-server.ts';
 
 export interface BrokerOptions {
   dir?: string;
+  /** Shared by the servers of a cluster; made anew unless given. */
+  authorization?: ReturnType<typeof newAuthorization>;
   /** Added to nats-server's configuration, for users, storage limits and the like. */
   configuration?: Record<string, unknown>;
   maxFileStoreBytes?: number;
@@ -24,7 +26,7 @@ const uid = process.getuid?.() ?? 0;
 
 /** Resolves when the server accepts clients, JetStream included. Its URL is the service's. */
 export function startBroker(options: BrokerOptions = {}): Promise<ChildServer> {
-  const authorization = newAuthorization();
+  const { authorization = newAuthorization() } = options;
   const program = {
     name: 'broker',
     freePort: anyPort,

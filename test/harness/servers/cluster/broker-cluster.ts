@@ -1,0 +1,99 @@
+// Three real nats-servers of one cluster on loopback, with the embedded broker's users and rights, and their failures:
+// a server that is killed, frozen, started again. Ends only processes that it started.
+
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectBroker, type NatsConnection } from '../../../../platform/broker/nats.ts';
+import { newAuthorization } from '../../../../platform/engines/broker-configuration.ts';
+import { createLog } from '../../../../platform/log.ts';
+import { startBroker } from '../broker.ts';
+import type { ChildServer } from '../child-server.ts';
+
+export interface BrokerCluster {
+  /** The service's URL: all servers, by commas. */
+  url: string;
+  operatorUrl: string;
+  /** By the names that the broker gives its peers. */
+  servers: ReadonlyMap<string, ChildServer>;
+  /** The server that leads a stream now; undefined while there is none. */
+  leaderOf(stream: string): Promise<string | undefined>;
+  /** The server of this name; throws where there is none. */
+  server(name: string): ChildServer;
+  stop(): Promise<void>;
+}
+
+const names = ['alpha', 'beta', 'gamma'] as const;
+const readyTimeoutMs = 30_000;
+
+/** Resolves when the cluster makes streams. */
+export async function startBrokerCluster(): Promise<BrokerCluster> {
+  const authorization = newAuthorization();
+  const ports = await freePorts(names.length);
+  const routes = ports.map((port) => `nats-route://127.0.0.1:${port}`);
+  const started = await Promise.all(
+    names.map(async (name, index): Promise<[string, ChildServer]> => {
+      const cluster = { name: 'millrace', listen: `127.0.0.1:${ports[index]}`, routes };
+      const configuration = { server_name: name, cluster };
+      return [name, await startBroker({ authorization, configuration })];
+    }),
+  );
+  const servers = new Map(started);
+  const urlOf = (user: string): string => {
+    const login = authorization.users.find((known) => known.user === user);
+    const hosts = started.map(([, { url }]) => new URL(url).host);
+    return `nats://${user}:${login?.password}@${hosts.join(',nats://')}`;
+  };
+  const operatorUrl = urlOf('operator');
+  const operator = await connectBroker(operatorUrl, createLog('silent'));
+  await untilMeta(operator);
+  return {
+    url: urlOf('service'),
+    operatorUrl,
+    servers,
+    async leaderOf(stream) {
+      const manager = await operator.jetstreamManager({ checkAPI: false, timeout: 1_000 });
+      return manager.streams.info(stream).then(
+        ({ cluster }) => cluster?.leader,
+        () => undefined,
+      );
+    },
+    server(name) {
+      const found = servers.get(name);
+      if (found === undefined) throw new Error(`the cluster has no server ${name}`);
+      return found;
+    },
+    async stop() {
+      await operator.close();
+      await Promise.all([...servers.values()].map((server) => server.stop()));
+    },
+  };
+}
+
+/** Streams can be made once the servers have a leader among them. */
+async function untilMeta(connection: NatsConnection): Promise<void> {
+  const endMs = performance.now() + readyTimeoutMs;
+  for (;;) {
+    try {
+      const manager = await connection.jetstreamManager({ timeout: 1_000 });
+      await manager.getAccountInfo();
+      return;
+    } catch (error) {
+      if (performance.now() > endMs) throw error;
+      await delay(100);
+    }
+  }
+}
+
+/** Held all at once, so that they differ. */
+async function freePorts(count: number): Promise<number[]> {
+  const probes = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const probe = createServer();
+      await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+      return probe;
+    }),
+  );
+  const ports = probes.map((probe) => (probe.address() as AddressInfo).port);
+  await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))));
+  return ports;
+}
