@@ -15,6 +15,7 @@ import { createOwnerOfProject } from './platform/access/organizations.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
 import { followBucketRoom } from './platform/broker/bucket-room.ts';
 import { buckets } from './platform/broker/buckets.ts';
+import { streamChecks } from './platform/broker/cluster/stream-peers.ts';
 import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { watchBucket } from './platform/broker/watched-bucket.ts';
@@ -175,11 +176,15 @@ export function callerOptions(config: Config, locate: LocateAddress | undefined)
   return { cdn, trustedProxies, proxyHops, botScoreHeader, verifiedBotHeader, locate };
 }
 
-export function engineChecks({ nats, clickhouse, rooms, disk }: Foundation): ReadinessCheck[] {
+export function engineChecks(
+  { nats, clickhouse, rooms, disk }: Foundation,
+  { shards }: Pick<Config, 'shards'>,
+): ReadinessCheck[] {
   const broker = followConnection(nats);
   return [
     // A round trip, because the connection to a frozen broker looks well for seconds.
     { name: 'broker', check: () => broker.connected() && nats.flush().then(() => true) },
+    ...streamChecks(nats, shards),
     ...(clickhouse ? [{ name: 'clickhouse', check: () => clickhouse.isReady() }] : []),
     { name: 'buckets', check: () => rooms.isReady() },
     { name: 'disk', check: () => !disk.isScarce() },

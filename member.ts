@@ -23,7 +23,7 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
   const foundation = await namingSlowBroker('records are read', laid);
   const { registry } = foundation.metrics;
   const starter = new ProcessLink(process, { metrics: () => registry.getMetricsAsJSON() });
-  const checks = engineChecks(foundation);
+  const checks = engineChecks(foundation, config);
   for (const name of ['pipeline', 'webhooks'] as const) {
     if (!config.roles.includes(name)) continue;
     checks.push({ name, check: async () => (await starter.ask(`${name}Ready`)) === true });

@@ -80,7 +80,7 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
     ensureDemoWithAdmin(config, foundation),
   );
   const pipeline = runPipeline(config, foundation, shutdown);
-  const checks = engineChecks(foundation);
+  const checks = engineChecks(foundation, config);
   if (pipeline !== undefined) checks.push({ name: 'pipeline', check: () => pipeline.ready() });
   const webhooks = await namingSlowBroker(
     'webhooks are started',

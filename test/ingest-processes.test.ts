@@ -113,6 +113,10 @@ it('is ready when each process serves, and shows each on one page', async () => 
   expect(ready.status).toBe(200);
   expect(await ready.json()).toEqual({
     broker: true,
+    'shard-0': true,
+    records: true,
+    'dead-letters': true,
+    deliveries: true,
     clickhouse: true,
     buckets: true,
     disk: true,

@@ -47,6 +47,10 @@ it('its own port has all pages, the detailed ones for the token', async () => {
   const [, ready] = await read(`${operatorUrl}/readyz?verbose`, asOperator);
   expect(JSON.parse(ready)).toEqual({
     broker: true,
+    'shard-0': true,
+    records: true,
+    'dead-letters': true,
+    deliveries: true,
     buckets: true,
     disk: true,
     clickhouse: true,

@@ -130,7 +130,8 @@ export declare const TimeZoneRulesSchema: GenMessage<TimeZoneRules>;
  */
 export declare type Part = Message<"dashboard.operator.v1.Part"> & {
   /**
-   * `broker`, `clickhouse`, `buckets`, `disk`, `pipeline` or `webhooks`.
+   * `broker`, `clickhouse`, `buckets` (their room), `disk`, `pipeline`, `webhooks`, or whether the broker's streams take messages:
+   * `shard-N`, `records`, `dead-letters`, `deliveries`.
    *
    * @generated from field: string name = 1;
    */
