@@ -29,10 +29,10 @@ export async function prepareBroker(
   { nats, clickhouse }: Connections,
   log: Log,
 ): Promise<void> {
-  const { shards, eventsMaxBytes = eventsDiskBudget(config.dataDir) } = config;
+  const { shards, replicas, eventsMaxBytes = eventsDiskBudget(config.dataDir) } = config;
   await despiteSlowBroker(
     'its streams and buckets are made',
-    () => ensureTopology(nats, { eventsMaxBytes, shards }),
+    () => ensureTopology(nats, { eventsMaxBytes, shards, replicas }),
     { log },
   );
   // Nobody publishes at the embedded broker yet; at another one, a writer of a lost stream halts.

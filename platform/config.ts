@@ -5,6 +5,7 @@ import type { BlockList } from 'node:net';
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { type AccountSettings, readAccountSettings } from './account-settings.ts';
+import { readReplicas } from './broker/cluster/replicas.ts';
 import { dayMs } from './clock.ts';
 import { type BrowserPaths, readBrowserPaths } from './http/browser-paths.ts';
 import { parseUrl } from './http/parse-url.ts';
@@ -34,6 +35,8 @@ export interface Config {
   /** The user's own ClickHouse; absent, the embedded engine is started on the data directory. */
   clickhouseUrl?: string;
   natsServerBinary: string;
+  /** Servers of the broker that hold each stream and bucket. */
+  replicas: number;
   shards: number;
   eventsMaxBytes?: number;
   /** Free space of the disk below which nothing new is taken; 0: none is kept. */
@@ -97,7 +100,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
       problems,
     ),
     natsServerBinary: text('MILLRACE_NATS_SERVER') ?? 'nats-server',
-    shards: integer('MILLRACE_SHARDS', 1, 1, 64),
+    ...readStreams(text, integer, problems),
     pipelineThreads: integer('MILLRACE_PIPELINE_THREADS', defaultThreads(), 1, 64),
     ...readMemory(integer),
     ingestProcesses: readInteger('--ingest', ingestText, 1, 1, 64, problems),
@@ -156,6 +159,17 @@ function contradictions(config: Config, hasProxies: boolean): string[] {
     if (why !== undefined) problems.push(why);
   }
   return problems;
+}
+
+function readStreams(
+  text: (name: string) => string | undefined,
+  integer: (name: string, fallback: number, min: number, max: number) => number,
+  problems: string[],
+): Pick<Config, 'shards' | 'replicas'> {
+  return {
+    shards: integer('MILLRACE_SHARDS', 1, 1, 64),
+    replicas: readReplicas(text('MILLRACE_REPLICAS'), text('NATS_URL'), problems),
+  };
 }
 
 function daysOrNoBound(days: number): number {

@@ -14,6 +14,9 @@ import type { OurStream, writerConfig } from './streams.ts';
 const MiB = 1_048_576;
 
 const insufficientStorage = 10_047;
+/** Several copies at a single server, and more copies than servers. */
+const notClustered = 10_074;
+const noPeers = 10_005;
 const nameInUse = 10_058;
 export const noSuchStream = 10_059;
 const subjectsOverlap = 10_065;
@@ -25,16 +28,22 @@ export async function ensureBucket(
   replicas: number,
 ): Promise<void> {
   const options = { ...bucketOptions[name], replicas, storage: StorageType.File };
-  const wanted = { name: `KV_${name}`, max_bytes: options.max_bytes };
+  const wanted = { name: `KV_${name}`, max_bytes: options.max_bytes, num_replicas: replicas };
   const bucket = await despiteRace(() =>
     withStorage(wanted, connection.jetstream().views.kv(name, options)),
   );
   const { streamInfo } = await bucket.status();
   const { config } = streamInfo;
   // Earlier revisions take room that no quota counts.
-  if (config.max_msgs_per_subject <= options.history) return;
+  const hasHistory = config.max_msgs_per_subject > options.history;
+  if (!hasHistory && config.num_replicas >= replicas) return;
   const manager = await connection.jetstreamManager();
-  await manager.streams.update(config.name, { ...config, max_msgs_per_subject: options.history });
+  const update = {
+    ...config,
+    max_msgs_per_subject: options.history,
+    num_replicas: Math.max(config.num_replicas, replicas),
+  };
+  await withStorage(wanted, manager.streams.update(config.name, update));
 }
 
 const fixedStreamFields = [
@@ -53,9 +62,12 @@ export async function ensureStream(
   for (const field of fixedStreamFields) {
     refuseOther(`stream ${wanted.name}`, field, existing.config[field], wanted[field]);
   }
-  const { max_bytes: is } = existing.config;
-  if (is === wanted.max_bytes || !mayBecome(wanted.max_bytes, existing)) return existing;
-  const update = { ...existing.config, max_bytes: wanted.max_bytes };
+  const { max_bytes: is, num_replicas: copies } = existing.config;
+  const max_bytes = mayBecome(wanted.max_bytes, existing) ? wanted.max_bytes : is;
+  // Consumers have their stream's number. A higher one is kept: somebody has chosen it.
+  const num_replicas = Math.max(copies, wanted.num_replicas);
+  if (max_bytes === is && num_replicas === copies) return existing;
+  const update = { ...existing.config, max_bytes, num_replicas };
   return withStorage(wanted, manager.streams.update(wanted.name, update));
 }
 
@@ -82,13 +94,21 @@ function mayBecome(maxBytes: number, stream: StreamInfo): boolean {
 }
 
 async function withStorage<T>(
-  wanted: Pick<OurStream, 'name' | 'max_bytes'>,
+  wanted: Pick<OurStream, 'name' | 'max_bytes' | 'num_replicas'>,
   call: Promise<T>,
 ): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    if (apiErrorCode(error) !== insufficientStorage) throw error;
+    const code = apiErrorCode(error);
+    if (code === notClustered || code === noPeers) {
+      throw new Error(
+        `the broker has no ${wanted.num_replicas} servers for copies of stream ${wanted.name}: ` +
+          'start them, or set MILLRACE_REPLICAS',
+        { cause: error },
+      );
+    }
+    if (code !== insufficientStorage) throw error;
     const room = Math.ceil(wanted.max_bytes / MiB);
     throw new Error(
       `the broker has no ${room} MiB to reserve for stream ${wanted.name}: ` +

@@ -31,7 +31,7 @@ interface TopologyOptions {
   /** Bytes that all events streams together may hold. */
   eventsMaxBytes: number;
   shards: number;
-  /** Copies of each stream and bucket; an existing one keeps what it has. */
+  /** Servers that hold each stream and bucket, 1 unless given; an existing one is raised, never lowered. */
   replicas?: number;
 }
 
