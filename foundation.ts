@@ -15,6 +15,7 @@ import { createOwnerOfProject } from './platform/access/organizations.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
 import { followBucketRoom } from './platform/broker/bucket-room.ts';
 import { buckets } from './platform/broker/buckets.ts';
+import { openPeerGauges, type PeerGauges } from './platform/broker/cluster/peer-gauges.ts';
 import { streamChecks } from './platform/broker/cluster/stream-peers.ts';
 import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
@@ -88,9 +89,9 @@ export async function layFoundation(
   shutdown.add('room of the disk', async () => disk.close());
   const rooms = await followBucketRoom(nats, { log, metrics, disk });
   shutdown.add('room of buckets', async () => rooms.close());
+  const peers = followPeers(nats, config, metrics, shutdown);
   const roomOf = rooms.roomOf.bind(rooms);
-  const { projects: name } = buckets;
-  const bucket = await openBucket(nats, name, readProject, roomOf(name));
+  const bucket = await openBucket(nats, buckets.projects, readProject, roomOf(buckets.projects));
   const projects = await watchBucket(nats, bucket, { log });
   shutdown.add('projects', () => projects.close());
   const webhookBucket = await watchWebhooks(nats, { log, room: roomOf(buckets.webhooks) });
@@ -131,6 +132,7 @@ export async function layFoundation(
     connectAgain,
     disk,
     rooms,
+    peers,
     projects,
     webhookBucket,
     webhooks,
@@ -145,6 +147,17 @@ export async function layFoundation(
     clock,
     log,
   };
+}
+
+function followPeers(
+  connection: NatsConnection,
+  { shards }: Config,
+  metrics: Metrics,
+  shutdown: Shutdown,
+): PeerGauges {
+  const peers = openPeerGauges({ connection, shards, metrics });
+  shutdown.add('servers of streams', async () => peers.close());
+  return peers;
 }
 
 /** Without a setting it keeps a reserve for the embedded broker alone: another one's disk is elsewhere. */

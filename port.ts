@@ -263,7 +263,7 @@ function registerRoles(
 
 function operatorOptions(
   shards: number,
-  { nats, rooms, disk }: Foundation,
+  { nats, rooms, disk, peers }: Foundation,
   { readiness, metrics }: OperatorPages,
 ): OperatorOptions {
   return {
@@ -272,6 +272,7 @@ function operatorOptions(
     readiness,
     buckets: () => rooms.use(),
     disk: () => disk.state(),
+    streams: () => peers.known(),
     metricsText: () => metrics.metrics(),
     account: (shard) => readShardAccount(nats, shard),
     async queue(shard, kind) {
@@ -279,8 +280,7 @@ function operatorOptions(
       const name = kind === 'events' ? eventsStream(shard) : profilesStream(shard);
       const { state, config } = await manager.streams.info(name);
       const oldestMs = state.messages === 0 ? undefined : Date.parse(state.first_ts);
-      const { messages, bytes } = state;
-      return { messages, bytes, maxBytes: config.max_bytes, oldestMs };
+      return { ...state, maxBytes: config.max_bytes, oldestMs };
     },
   };
 }

@@ -3,6 +3,7 @@
 // salt.ts's decision.
 
 import { buckets } from '../../platform/broker/buckets.ts';
+import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
 import {
   apiErrorCode,
   type JetStreamManager,
@@ -42,7 +43,7 @@ export async function openSaltBucket(connection: NatsConnection): Promise<SaltBu
     async entries() {
       // Reads sequence by sequence: after an erasure nats-server 2.9 miscounts what a listing of keys has still to
       // send.
-      const { first_seq, last_seq } = (await manager.streams.info(stream)).state;
+      const { first_seq, last_seq } = (await leaderInfo(manager, stream)).state;
       const found: { key: string; revision: number }[] = [];
       // A stream that never held a message reports 0 as its first sequence, but sequences count from 1.
       for (let revision = Math.max(1, first_seq); revision <= last_seq; revision++) {

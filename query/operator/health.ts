@@ -21,12 +21,20 @@ export interface QueueFacts {
   oldestMs: number | undefined;
 }
 
+/** A stream and the servers that hold it; none while it has no leader. */
+export interface StreamFacts {
+  stream: string;
+  peers: readonly { name: string; isLeader: boolean; isOffline: boolean; behind: number }[];
+}
+
 export interface HealthOptions {
   /** True by name where a part can serve. */
   readiness(): Promise<Readonly<Record<string, boolean>>>;
   shards: number;
   queue(shard: number, kind: 'events' | 'profiles'): Promise<QueueFacts>;
   buckets(): { name: string; usedRatio: number; isScarce: boolean }[];
+  /** None where the broker is one server. */
+  streams(): StreamFacts[];
   disk(): { freeBytes: number; reserveBytes: number; isScarce: boolean };
   /** In Prometheus' text format: of this process, or of all with the label `process`. */
   metricsText(): Promise<string>;
@@ -71,7 +79,18 @@ export async function getHealth(options: HealthOptions): Promise<GetHealthRespon
     },
     processes: processesIn(text),
     timeZones: { version, packageVersion, nodeVersion },
+    streams: options.streams().map(streamOf),
   });
+}
+
+function streamOf({ stream, peers }: StreamFacts) {
+  return {
+    name: stream,
+    leader: peers.find(({ isLeader }) => isLeader)?.name ?? '',
+    followers: peers
+      .filter(({ isLeader }) => !isLeader)
+      .map(({ name, isOffline, behind }) => ({ name, offline: isOffline, behind: BigInt(behind) })),
+  };
 }
 
 function queueOf({ messages, bytes, maxBytes, oldestMs }: QueueFacts, nowMs: number) {

@@ -1,6 +1,7 @@
 // How far a shard's writer is behind: the age of the oldest message in its stream, which the broker deletes once it is
 // stored. The broker is asked once a second while somebody watches, so the figure is right while the writer is stuck.
 
+import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import type { Clock } from '../../platform/clock.ts';
 
@@ -44,7 +45,7 @@ export class ShardLag {
     this.#isAsking = true;
     try {
       const manager = await this.#connection.jetstreamManager({ checkAPI: false });
-      const { state } = await manager.streams.info(this.#stream);
+      const { state } = await leaderInfo(manager, this.#stream);
       const oldestMs = state.messages === 0 ? undefined : Date.parse(state.first_ts);
       this.#answer = { oldestMs, atMs: this.#clock.nowMs() };
     } catch {

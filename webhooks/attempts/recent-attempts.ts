@@ -1,6 +1,7 @@
 // The newest attempts of the log, of all webhooks and processes: those on their way to the table, and the table's. A
 // broker that was killed delivers messages again whose acks it had not written; this tells which of them are done.
 
+import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
 import {
   apiErrorCode,
   type JetStreamManager,
@@ -75,7 +76,7 @@ async function readStream(
   signal: AbortSignal,
 ): Promise<LoggedAttempt[]> {
   const manager = await connection.jetstreamManager({ checkAPI: false });
-  const { state } = await manager.streams.info(attemptLogStream);
+  const { state } = await leaderInfo(manager, attemptLogStream);
   // A stream that never held a message says that it begins at 0, where no message is.
   const firstSeq = Math.max(1, state.first_seq, state.last_seq - maxWaiting + 1);
   const found: LoggedAttempt[] = [];

@@ -1,5 +1,6 @@
 // Asks the broker how many deliveries wait, by lane, by tier and parked: right for all processes together.
 
+import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import {
   dueConsumer,
@@ -56,6 +57,6 @@ async function measureQueues({ connection, metrics }: GaugeOptions): Promise<voi
     metrics.waiting.set({ tier }, (state?.waiting ?? 0) + (state?.pending ?? 0));
   }
   const manager = await connection.jetstreamManager({ checkAPI: false });
-  const { state } = await manager.streams.info(parkStream);
+  const { state } = await leaderInfo(manager, parkStream);
   metrics.waiting.set({ tier: 'parked' }, state.messages);
 }

@@ -7,8 +7,10 @@ import {
 } from '../../../test/harness/servers/cluster/broker-cluster.ts';
 import { isReady, shareReadiness } from '../../http/readiness.ts';
 import { createLog } from '../../log.ts';
+import { createMetrics, metricValue } from '../../metrics.ts';
 import { connectBroker, type NatsConnection } from '../nats.ts';
 import { ensureTopology } from '../topology.ts';
+import { openPeerGauges } from './peer-gauges.ts';
 import { hasMajority, type StreamPeer, streamChecks } from './stream-peers.ts';
 
 const log = createLog('silent');
@@ -40,6 +42,27 @@ it('names the parts whose streams take nothing where two of three servers are go
   expect(first?.pid()).toBeGreaterThan(0);
   await Promise.all(others.map((server) => server.restart()));
   await expect.poll(isWell, { timeout: 60_000, interval: 500 }).toBe(true);
+});
+
+it('tells the operator which servers of a stream are offline', async () => {
+  const metrics = createMetrics();
+  const [lost] = cluster.servers.values();
+  await lost?.kill9();
+  const offline = async (): Promise<number> => {
+    const gauges = openPeerGauges({ connection: nats, shards: 1, metrics: createMetrics() });
+    await expect.poll(() => gauges.known().length).toBe(22);
+    gauges.close();
+    const [events] = gauges.known();
+    return events?.peers.filter((peer) => peer.isOffline).length ?? 0;
+  };
+  await expect.poll(offline, { timeout: 30_000, interval: 500 }).toBe(1);
+  const gauges = openPeerGauges({ connection: nats, shards: 1, metrics });
+  await expect.poll(() => gauges.known().length).toBe(22);
+  const of = { stream: 'EVENTS_0' };
+  expect(await metricValue(metrics, 'millrace_stream_offline_servers', of)).toBe(1);
+  expect(await metricValue(metrics, 'millrace_stream_leader_servers', of)).toBe(1);
+  gauges.close();
+  await lost?.restart();
 });
 
 it('a leader without followers that it hears of leads nobody', () => {

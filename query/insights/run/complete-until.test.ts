@@ -53,6 +53,20 @@ async function storeNext(stream: string): Promise<void> {
 }
 
 describe('answers are complete', () => {
+  it('until nobody knows when, where a stream has no leader: what a server says then may be old', async () => {
+    const jetstreamManager: NatsConnection['jetstreamManager'] = async (options) => {
+      const known = await nats.jetstreamManager(options);
+      const info: typeof known.streams.info = async (...asked) => {
+        return { ...(await known.streams.info(...asked)), cluster: { name: 'three', leader: '' } };
+      };
+      const streams = Object.assign(Object.create(known.streams), { info });
+      return Object.assign(Object.create(known), { streams });
+    };
+    const leaderless = Object.assign(Object.create(nats), { jetstreamManager });
+    const ask = createCompleteUntil({ nats: leaderless, shards: 1, clock: laterClock });
+    expect(await ask('a project')).toBeUndefined();
+  });
+
   it('until the question, where nothing waits', async () => {
     const clock = { ...systemClock, nowMs: () => 1_000 };
     expect(await open(clock)('a project')).toBe(1_000);

@@ -2,6 +2,7 @@
 // stored. The broker is asked and not the writers, so that it holds while a writer is stuck. The lag of the pipeline
 // is pipeline/queue-gauges.ts's.
 
+import { leaderInfo } from '../../../platform/broker/cluster/leader-info.ts';
 import { followConnection, type NatsConnection } from '../../../platform/broker/nats.ts';
 import { eventsStream, profilesStream } from '../../../platform/broker/streams.ts';
 import { shardOf } from '../../../platform/broker/topology.ts';
@@ -55,7 +56,7 @@ export function createCompleteUntil({ nats, shards, clock }: CompleteUntilOption
     try {
       const manager = await nats.jetstreamManager({ checkAPI: false, timeout: answerTimeoutMs });
       const streams = [eventsStream(shard), profilesStream(shard)];
-      const infos = await Promise.all(streams.map((name) => manager.streams.info(name)));
+      const infos = await Promise.all(streams.map((name) => leaderInfo(manager, name)));
       // The writer acks a message after its insert, so the first message is the oldest that may not be stored. Dead
       // letters are acked too: nobody counts them. Messages that a killed broker has kept only make it earlier.
       const oldest = infos.map(({ state }) =>

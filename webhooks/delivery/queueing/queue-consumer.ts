@@ -1,5 +1,6 @@
 // Makes the durable consumers of the webhook streams, which all dispatchers share, and asks how much waits at them.
 
+import { leaderInfo } from '../../../platform/broker/cluster/leader-info.ts';
 import { noSuchConsumer, unlessCode } from '../../../platform/broker/ensure-stream.ts';
 import {
   type ConsumerConfig,
@@ -78,7 +79,7 @@ export async function deleteEmptyParkConsumer(
 /** The ids of webhooks that have parked deliveries. */
 export async function parkedWebhooks(connection: NatsConnection): Promise<string[]> {
   const manager = await managerOf(connection);
-  const { state } = await manager.streams.info(parkStream);
+  const { state } = await leaderInfo(manager, parkStream);
   if (state.messages === 0) return [];
   const all = await manager.streams.info(parkStream, { subjects_filter: 'whp.*' });
   return Object.keys(all.state.subjects ?? {}).map((subject) => subject.slice('whp.'.length));

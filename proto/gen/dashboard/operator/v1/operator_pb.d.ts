@@ -81,6 +81,13 @@ export declare type GetHealthResponse = Message<"dashboard.operator.v1.GetHealth
    * @generated from field: dashboard.operator.v1.TimeZoneRules time_zones = 7;
    */
   timeZones?: TimeZoneRules | undefined;
+
+  /**
+   * The broker's streams and buckets with the servers that hold them; none where the broker is one server.
+   *
+   * @generated from field: repeated dashboard.operator.v1.Stream streams = 8;
+   */
+  streams: Stream[];
 };
 
 /**
@@ -88,6 +95,74 @@ export declare type GetHealthResponse = Message<"dashboard.operator.v1.GetHealth
  * Use `create(GetHealthResponseSchema)` to create a new message.
  */
 export declare const GetHealthResponseSchema: GenMessage<GetHealthResponse>;
+
+/**
+ * A stream or bucket at a broker of several servers.
+ *
+ * @generated from message dashboard.operator.v1.Stream
+ */
+export declare type Stream = Message<"dashboard.operator.v1.Stream"> & {
+  /**
+   * The broker's name of it; a bucket's begins with `KV_`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The server that leads it; empty while there is none: then it takes nothing.
+   *
+   * @generated from field: string leader = 2;
+   */
+  leader: string;
+
+  /**
+   * The servers that follow; none are known without a leader.
+   *
+   * @generated from field: repeated dashboard.operator.v1.Follower followers = 3;
+   */
+  followers: Follower[];
+};
+
+/**
+ * Describes the message dashboard.operator.v1.Stream.
+ * Use `create(StreamSchema)` to create a new message.
+ */
+export declare const StreamSchema: GenMessage<Stream>;
+
+/**
+ * A server that holds a copy of a stream.
+ *
+ * @generated from message dashboard.operator.v1.Follower
+ */
+export declare type Follower = Message<"dashboard.operator.v1.Follower"> & {
+  /**
+   * The server's name at the broker.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Whether the leader does not hear of it.
+   *
+   * @generated from field: optional bool offline = 2;
+   */
+  offline?: boolean | undefined;
+
+  /**
+   * Entries of the stream's log that it does not hold yet.
+   *
+   * @generated from field: optional int64 behind = 3;
+   */
+  behind?: bigint | undefined;
+};
+
+/**
+ * Describes the message dashboard.operator.v1.Follower.
+ * Use `create(FollowerSchema)` to create a new message.
+ */
+export declare const FollowerSchema: GenMessage<Follower>;
 
 /**
  * Which rules of time zones the instance follows: the newer ones of two sources.

@@ -11,7 +11,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file dashboard/operator/v1/operator.proto.
  */
 export const file_dashboard_operator_v1_operator = /*@__PURE__*/
-  fileDesc("CiRkYXNoYm9hcmQvb3BlcmF0b3IvdjEvb3BlcmF0b3IucHJvdG8SFWRhc2hib2FyZC5vcGVyYXRvci52MSISChBHZXRIZWFsdGhSZXF1ZXN0It8CChFHZXRIZWFsdGhSZXNwb25zZRIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgVwYXJ0cxgCIAMoCzIbLmRhc2hib2FyZC5vcGVyYXRvci52MS5QYXJ0EiwKBnNoYXJkcxgDIAMoCzIcLmRhc2hib2FyZC5vcGVyYXRvci52MS5TaGFyZBIuCgdidWNrZXRzGAQgAygLMh0uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkJ1Y2tldBIpCgRkaXNrGAUgASgLMhsuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkRpc2sSMQoJcHJvY2Vzc2VzGAYgAygLMh4uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLlByb2Nlc3MSOAoKdGltZV96b25lcxgHIAEoCzIkLmRhc2hib2FyZC5vcGVyYXRvci52MS5UaW1lWm9uZVJ1bGVzIk8KDVRpbWVab25lUnVsZXMSDwoHdmVyc2lvbhgBIAEoCRIXCg9wYWNrYWdlX3ZlcnNpb24YAiABKAkSFAoMbm9kZV92ZXJzaW9uGAMgASgJIjIKBFBhcnQSDAoEbmFtZRgBIAEoCRISCgVyZWFkeRgCIAEoCEgAiAEBQggKBl9yZWFkeSKDAQoFU2hhcmQSEgoFc2hhcmQYASABKA1IAIgBARIsCgZldmVudHMYAiABKAsyHC5kYXNoYm9hcmQub3BlcmF0b3IudjEuUXVldWUSLgoIcHJvZmlsZXMYAyABKAsyHC5kYXNoYm9hcmQub3BlcmF0b3IudjEuUXVldWVCCAoGX3NoYXJkIo8BCgVRdWV1ZRIVCghtZXNzYWdlcxgBIAEoA0gAiAEBEhIKBWJ5dGVzGAIgASgDSAGIAQESFgoJbWF4X2J5dGVzGAMgASgDSAKIAQESEwoGbGFnX21zGAQgASgDSAOIAQFCCwoJX21lc3NhZ2VzQggKBl9ieXRlc0IMCgpfbWF4X2J5dGVzQgkKB19sYWdfbXMiXgoGQnVja2V0EgwKBG5hbWUYASABKAkSFwoKdXNlZF9yYXRpbxgCIAEoAUgAiAEBEhMKBnNjYXJjZRgDIAEoCEgBiAEBQg0KC191c2VkX3JhdGlvQgkKB19zY2FyY2UifAoERGlzaxIXCgpmcmVlX2J5dGVzGAEgASgDSACIAQESGgoNcmVzZXJ2ZV9ieXRlcxgCIAEoA0gBiAEBEhMKBnNjYXJjZRgDIAEoCEgCiAEBQg0KC19mcmVlX2J5dGVzQhAKDl9yZXNlcnZlX2J5dGVzQgkKB19zY2FyY2UinQEKB1Byb2Nlc3MSDAoEbmFtZRgBIAEoCRIZCgxtZW1vcnlfYnl0ZXMYAiABKANIAIgBARIYCgtjcHVfc2Vjb25kcxgDIAEoAUgBiAEBEi4KCnN0YXJ0X3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg8KDV9tZW1vcnlfYnl0ZXNCDgoMX2NwdV9zZWNvbmRzIicKFkxpc3RMZWRnZXJIb3Vyc1JlcXVlc3QSDQoFaG91cnMYASABKA0isgEKF0xpc3RMZWRnZXJIb3Vyc1Jlc3BvbnNlEjAKBWhvdXJzGAEgAygLMiEuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxlZGdlckhvdXISMwoGdG90YWxzGAIgASgLMiMuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxlZGdlckNvdW50cxIcCg9xdWV1ZWRfbWVzc2FnZXMYAyABKANIAIgBAUISChBfcXVldWVkX21lc3NhZ2VzInEKCkxlZGdlckhvdXISLgoKc3RhcnRfdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoGY291bnRzGAIgASgLMiMuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxlZGdlckNvdW50cyL8AQoMTGVkZ2VyQ291bnRzEhUKCGFjY2VwdGVkGAEgASgDSACIAQESEwoGc3RvcmVkGAIgASgDSAGIAQESFwoKZHVwbGljYXRlcxgDIAEoA0gCiAEBEhkKDGRlYWRfbGV0dGVycxgEIAEoA0gDiAEBEhcKCmRpZmZlcmVuY2UYBSABKANIBIgBARIaCg1sb3N0X21lc3NhZ2VzGAYgASgDSAWIAQFCCwoJX2FjY2VwdGVkQgkKB19zdG9yZWRCDQoLX2R1cGxpY2F0ZXNCDwoNX2RlYWRfbGV0dGVyc0INCgtfZGlmZmVyZW5jZUIQCg5fbG9zdF9tZXNzYWdlcyI/ChZMaXN0RGVhZExldHRlcnNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIoQBChdMaXN0RGVhZExldHRlcnNSZXNwb25zZRI3CgxkZWFkX2xldHRlcnMYASADKAsyIS5kYXNoYm9hcmQub3BlcmF0b3IudjEuRGVhZExldHRlchIcCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlIAIgBAUISChBfbmV4dF9wYWdlX3Rva2VuIpoBCgpEZWFkTGV0dGVyEigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnByb2plY3RfaWQYAiABKAkSDgoGcmVhc29uGAMgASgJEgwKBGtpbmQYBCABKAkSEAoIZXZlbnRfaWQYBSABKAkSEwoGZXZlbnRzGAYgASgDSACIAQFCCQoHX2V2ZW50czLVAgoPT3BlcmF0b3JTZXJ2aWNlEl4KCUdldEhlYWx0aBInLmRhc2hib2FyZC5vcGVyYXRvci52MS5HZXRIZWFsdGhSZXF1ZXN0GiguZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkdldEhlYWx0aFJlc3BvbnNlEnAKD0xpc3RMZWRnZXJIb3VycxItLmRhc2hib2FyZC5vcGVyYXRvci52MS5MaXN0TGVkZ2VySG91cnNSZXF1ZXN0Gi4uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxpc3RMZWRnZXJIb3Vyc1Jlc3BvbnNlEnAKD0xpc3REZWFkTGV0dGVycxItLmRhc2hib2FyZC5vcGVyYXRvci52MS5MaXN0RGVhZExldHRlcnNSZXF1ZXN0Gi4uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkxpc3REZWFkTGV0dGVyc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("CiRkYXNoYm9hcmQvb3BlcmF0b3IvdjEvb3BlcmF0b3IucHJvdG8SFWRhc2hib2FyZC5vcGVyYXRvci52MSISChBHZXRIZWFsdGhSZXF1ZXN0Io8DChFHZXRIZWFsdGhSZXNwb25zZRIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgVwYXJ0cxgCIAMoCzIbLmRhc2hib2FyZC5vcGVyYXRvci52MS5QYXJ0EiwKBnNoYXJkcxgDIAMoCzIcLmRhc2hib2FyZC5vcGVyYXRvci52MS5TaGFyZBIuCgdidWNrZXRzGAQgAygLMh0uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkJ1Y2tldBIpCgRkaXNrGAUgASgLMhsuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkRpc2sSMQoJcHJvY2Vzc2VzGAYgAygLMh4uZGFzaGJvYXJkLm9wZXJhdG9yLnYxLlByb2Nlc3MSOAoKdGltZV96b25lcxgHIAEoCzIkLmRhc2hib2FyZC5vcGVyYXRvci52MS5UaW1lWm9uZVJ1bGVzEi4KB3N0cmVhbXMYCCADKAsyHS5kYXNoYm9hcmQub3BlcmF0b3IudjEuU3RyZWFtIloKBlN0cmVhbRIMCgRuYW1lGAEgASgJEg4KBmxlYWRlchgCIAEoCRIyCglmb2xsb3dlcnMYAyADKAsyHy5kYXNoYm9hcmQub3BlcmF0b3IudjEuRm9sbG93ZXIiWgoIRm9sbG93ZXISDAoEbmFtZRgBIAEoCRIUCgdvZmZsaW5lGAIgASgISACIAQESEwoGYmVoaW5kGAMgASgDSAGIAQFCCgoIX29mZmxpbmVCCQoHX2JlaGluZCJPCg1UaW1lWm9uZVJ1bGVzEg8KB3ZlcnNpb24YASABKAkSFwoPcGFja2FnZV92ZXJzaW9uGAIgASgJEhQKDG5vZGVfdmVyc2lvbhgDIAEoCSIyCgRQYXJ0EgwKBG5hbWUYASABKAkSEgoFcmVhZHkYAiABKAhIAIgBAUIICgZfcmVhZHkigwEKBVNoYXJkEhIKBXNoYXJkGAEgASgNSACIAQESLAoGZXZlbnRzGAIgASgLMhwuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLlF1ZXVlEi4KCHByb2ZpbGVzGAMgASgLMhwuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLlF1ZXVlQggKBl9zaGFyZCKPAQoFUXVldWUSFQoIbWVzc2FnZXMYASABKANIAIgBARISCgVieXRlcxgCIAEoA0gBiAEBEhYKCW1heF9ieXRlcxgDIAEoA0gCiAEBEhMKBmxhZ19tcxgEIAEoA0gDiAEBQgsKCV9tZXNzYWdlc0IICgZfYnl0ZXNCDAoKX21heF9ieXRlc0IJCgdfbGFnX21zIl4KBkJ1Y2tldBIMCgRuYW1lGAEgASgJEhcKCnVzZWRfcmF0aW8YAiABKAFIAIgBARITCgZzY2FyY2UYAyABKAhIAYgBAUINCgtfdXNlZF9yYXRpb0IJCgdfc2NhcmNlInwKBERpc2sSFwoKZnJlZV9ieXRlcxgBIAEoA0gAiAEBEhoKDXJlc2VydmVfYnl0ZXMYAiABKANIAYgBARITCgZzY2FyY2UYAyABKAhIAogBAUINCgtfZnJlZV9ieXRlc0IQCg5fcmVzZXJ2ZV9ieXRlc0IJCgdfc2NhcmNlIp0BCgdQcm9jZXNzEgwKBG5hbWUYASABKAkSGQoMbWVtb3J5X2J5dGVzGAIgASgDSACIAQESGAoLY3B1X3NlY29uZHMYAyABKAFIAYgBARIuCgpzdGFydF90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIPCg1fbWVtb3J5X2J5dGVzQg4KDF9jcHVfc2Vjb25kcyInChZMaXN0TGVkZ2VySG91cnNSZXF1ZXN0Eg0KBWhvdXJzGAEgASgNIrIBChdMaXN0TGVkZ2VySG91cnNSZXNwb25zZRIwCgVob3VycxgBIAMoCzIhLmRhc2hib2FyZC5vcGVyYXRvci52MS5MZWRnZXJIb3VyEjMKBnRvdGFscxgCIAEoCzIjLmRhc2hib2FyZC5vcGVyYXRvci52MS5MZWRnZXJDb3VudHMSHAoPcXVldWVkX21lc3NhZ2VzGAMgASgDSACIAQFCEgoQX3F1ZXVlZF9tZXNzYWdlcyJxCgpMZWRnZXJIb3VyEi4KCnN0YXJ0X3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKBmNvdW50cxgCIAEoCzIjLmRhc2hib2FyZC5vcGVyYXRvci52MS5MZWRnZXJDb3VudHMi/AEKDExlZGdlckNvdW50cxIVCghhY2NlcHRlZBgBIAEoA0gAiAEBEhMKBnN0b3JlZBgCIAEoA0gBiAEBEhcKCmR1cGxpY2F0ZXMYAyABKANIAogBARIZCgxkZWFkX2xldHRlcnMYBCABKANIA4gBARIXCgpkaWZmZXJlbmNlGAUgASgDSASIAQESGgoNbG9zdF9tZXNzYWdlcxgGIAEoA0gFiAEBQgsKCV9hY2NlcHRlZEIJCgdfc3RvcmVkQg0KC19kdXBsaWNhdGVzQg8KDV9kZWFkX2xldHRlcnNCDQoLX2RpZmZlcmVuY2VCEAoOX2xvc3RfbWVzc2FnZXMiPwoWTGlzdERlYWRMZXR0ZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSKEAQoXTGlzdERlYWRMZXR0ZXJzUmVzcG9uc2USNwoMZGVhZF9sZXR0ZXJzGAEgAygLMiEuZGFzaGJvYXJkLm9wZXJhdG9yLnYxLkRlYWRMZXR0ZXISHAoPbmV4dF9wYWdlX3Rva2VuGAIgASgJSACIAQFCEgoQX25leHRfcGFnZV90b2tlbiKaAQoKRGVhZExldHRlchIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpwcm9qZWN0X2lkGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIMCgRraW5kGAQgASgJEhAKCGV2ZW50X2lkGAUgASgJEhMKBmV2ZW50cxgGIAEoA0gAiAEBQgkKB19ldmVudHMy1QIKD09wZXJhdG9yU2VydmljZRJeCglHZXRIZWFsdGgSJy5kYXNoYm9hcmQub3BlcmF0b3IudjEuR2V0SGVhbHRoUmVxdWVzdBooLmRhc2hib2FyZC5vcGVyYXRvci52MS5HZXRIZWFsdGhSZXNwb25zZRJwCg9MaXN0TGVkZ2VySG91cnMSLS5kYXNoYm9hcmQub3BlcmF0b3IudjEuTGlzdExlZGdlckhvdXJzUmVxdWVzdBouLmRhc2hib2FyZC5vcGVyYXRvci52MS5MaXN0TGVkZ2VySG91cnNSZXNwb25zZRJwCg9MaXN0RGVhZExldHRlcnMSLS5kYXNoYm9hcmQub3BlcmF0b3IudjEuTGlzdERlYWRMZXR0ZXJzUmVxdWVzdBouLmRhc2hib2FyZC5vcGVyYXRvci52MS5MaXN0RGVhZExldHRlcnNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * Describes the message dashboard.operator.v1.GetHealthRequest.
@@ -28,102 +28,116 @@ export const GetHealthResponseSchema = /*@__PURE__*/
   messageDesc(file_dashboard_operator_v1_operator, 1);
 
 /**
+ * Describes the message dashboard.operator.v1.Stream.
+ * Use `create(StreamSchema)` to create a new message.
+ */
+export const StreamSchema = /*@__PURE__*/
+  messageDesc(file_dashboard_operator_v1_operator, 2);
+
+/**
+ * Describes the message dashboard.operator.v1.Follower.
+ * Use `create(FollowerSchema)` to create a new message.
+ */
+export const FollowerSchema = /*@__PURE__*/
+  messageDesc(file_dashboard_operator_v1_operator, 3);
+
+/**
  * Describes the message dashboard.operator.v1.TimeZoneRules.
  * Use `create(TimeZoneRulesSchema)` to create a new message.
  */
 export const TimeZoneRulesSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 2);
+  messageDesc(file_dashboard_operator_v1_operator, 4);
 
 /**
  * Describes the message dashboard.operator.v1.Part.
  * Use `create(PartSchema)` to create a new message.
  */
 export const PartSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 3);
+  messageDesc(file_dashboard_operator_v1_operator, 5);
 
 /**
  * Describes the message dashboard.operator.v1.Shard.
  * Use `create(ShardSchema)` to create a new message.
  */
 export const ShardSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 4);
+  messageDesc(file_dashboard_operator_v1_operator, 6);
 
 /**
  * Describes the message dashboard.operator.v1.Queue.
  * Use `create(QueueSchema)` to create a new message.
  */
 export const QueueSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 5);
+  messageDesc(file_dashboard_operator_v1_operator, 7);
 
 /**
  * Describes the message dashboard.operator.v1.Bucket.
  * Use `create(BucketSchema)` to create a new message.
  */
 export const BucketSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 6);
+  messageDesc(file_dashboard_operator_v1_operator, 8);
 
 /**
  * Describes the message dashboard.operator.v1.Disk.
  * Use `create(DiskSchema)` to create a new message.
  */
 export const DiskSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 7);
+  messageDesc(file_dashboard_operator_v1_operator, 9);
 
 /**
  * Describes the message dashboard.operator.v1.Process.
  * Use `create(ProcessSchema)` to create a new message.
  */
 export const ProcessSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 8);
+  messageDesc(file_dashboard_operator_v1_operator, 10);
 
 /**
  * Describes the message dashboard.operator.v1.ListLedgerHoursRequest.
  * Use `create(ListLedgerHoursRequestSchema)` to create a new message.
  */
 export const ListLedgerHoursRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 9);
+  messageDesc(file_dashboard_operator_v1_operator, 11);
 
 /**
  * Describes the message dashboard.operator.v1.ListLedgerHoursResponse.
  * Use `create(ListLedgerHoursResponseSchema)` to create a new message.
  */
 export const ListLedgerHoursResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 10);
+  messageDesc(file_dashboard_operator_v1_operator, 12);
 
 /**
  * Describes the message dashboard.operator.v1.LedgerHour.
  * Use `create(LedgerHourSchema)` to create a new message.
  */
 export const LedgerHourSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 11);
+  messageDesc(file_dashboard_operator_v1_operator, 13);
 
 /**
  * Describes the message dashboard.operator.v1.LedgerCounts.
  * Use `create(LedgerCountsSchema)` to create a new message.
  */
 export const LedgerCountsSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 12);
+  messageDesc(file_dashboard_operator_v1_operator, 14);
 
 /**
  * Describes the message dashboard.operator.v1.ListDeadLettersRequest.
  * Use `create(ListDeadLettersRequestSchema)` to create a new message.
  */
 export const ListDeadLettersRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 13);
+  messageDesc(file_dashboard_operator_v1_operator, 15);
 
 /**
  * Describes the message dashboard.operator.v1.ListDeadLettersResponse.
  * Use `create(ListDeadLettersResponseSchema)` to create a new message.
  */
 export const ListDeadLettersResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 14);
+  messageDesc(file_dashboard_operator_v1_operator, 16);
 
 /**
  * Describes the message dashboard.operator.v1.DeadLetter.
  * Use `create(DeadLetterSchema)` to create a new message.
  */
 export const DeadLetterSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_operator_v1_operator, 15);
+  messageDesc(file_dashboard_operator_v1_operator, 17);
 
 /**
  * Tells how the instance does. Credential: the JWT of a super admin; everybody else gets permission_denied.
