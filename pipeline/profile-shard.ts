@@ -48,9 +48,9 @@ const sourceLimits: BatchLimits = {
   maxRows: 10_000,
   maxBytes: 16 * 1_048_576,
   maxMessages: 4_000,
-  // The version of a profile's row is the sequence of its batch, and grows.
-  inOrder: true,
   maxQueuedBytes: 16 * 1_048_576,
+  // The ledger keeps the places of those that wait while later ones of others are done. Each may be of much work.
+  maxQueuedMessages: 8_000,
   enoughShare: 1,
   minWaitMs: 30,
   minIntervalMs: 200,

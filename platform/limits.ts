@@ -48,8 +48,9 @@ export const brokerPayloadReserveBytes = 64 * KiB;
 export const embeddedBrokerPayloadBytes = 9 * MiB;
 
 /**
- * Ids merged into one profile. An Alias of it writes the rows of all of them, so a public key that merges ids without
- * end would hold up its shard; and so would a page that gives everybody the same id by mistake.
+ * Ids merged into one profile. An Alias of it writes the rows of all of them, and is the largest work of one message,
+ * which others of its shard wait for (pipeline/consume/turns/member-turns.ts). A page that gives everybody the same id
+ * by mistake must not grow it without end.
  */
 export const maxProfileMembers = 10_000;
 /** A body of Identify or Alias: six times the longest traits and ids, because JSON may escape each of their bytes. */

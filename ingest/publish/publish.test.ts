@@ -172,6 +172,26 @@ describe('frames of projects', () => {
     expect(await marksStored()).toEqual([['b', 'c'], ['a']].map((names) => names.map(projectMark)));
   });
 
+  it('are each alone where a request asks for it, behind what the project sent before', async () => {
+    const alone = { ...of('a'), isAlone: true };
+    const sent = [
+      of('a'),
+      of('b'),
+      alone,
+      alone,
+      of('a'),
+      of('c'),
+      { ...of('b', 20_000), isAlone: true },
+    ];
+    const outcomes = await Promise.all(sent.map((one) => publisher.publish(0, one, forEver)));
+    expect(new Set(outcomes)).toEqual(new Set(['stored']));
+    const marks = [['a', 'b'], ['a'], ['a'], ['b'], ['a', 'c']].map((names) =>
+      names.map(projectMark),
+    );
+    expect(await marksStored()).toEqual(marks);
+    expect(frames.map(({ requests }) => requests)).toEqual([2, 1, 1, 1, 2]);
+  });
+
   it('are of 64 projects at the most', async () => {
     const names = Array.from({ length: 70 }, (_, index) => `p${index}`);
     await Promise.all(names.map((name) => publisher.publish(0, of(name), forEver)));

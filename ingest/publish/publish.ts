@@ -1,7 +1,8 @@
 // Puts accepted requests into the broker. Requests of one turn of the event loop share one message (a frame), and each
-// is answered when that message is acknowledged. Large requests share it with their project's alone, so that the
-// pipeline can give projects their turns. Publishes on NATS core with one reply inbox for all messages, because
-// a JetStream client's publish costs ten times as much. Never retries: the sender does, and event ids make that safe.
+// is answered when that message is acknowledged. Large requests share it with their project's alone, and those that may
+// be much work with none, so that the pipeline can give projects their turns. Publishes on NATS core with one reply
+// inbox for all messages, because a JetStream client's publish costs ten times as much. Never retries: the sender does,
+// and event ids make that safe.
 
 import {
   type ConnectionState,
@@ -111,7 +112,7 @@ export class Publisher {
    * `timeoutMs`, or within the publisher's deadline where that is sooner.
    */
   publish(shard: number, request: EncodedRequest, timeoutMs: number): Promise<Published> {
-    const { state, disk, deadlineMs, maxInFlightBytes } = this.#options;
+    const { state, disk, maxInFlightBytes } = this.#options;
     if (this.#isClosed || !state.connected()) return Promise.resolve('unavailable');
     if (disk.isScarce()) return Promise.resolve('disk_full');
     const bytes = requestBytes(request);
@@ -125,13 +126,19 @@ export class Publisher {
       this.#isFlushScheduled = true;
       setImmediate(() => this.#flush());
     }
+    const published = this.#published(frame, request, timeoutMs);
+    if (request.isAlone === true) this.#sendOf(this.#apart, request.project);
+    return published;
+  }
+
+  #published(frame: Frame, { events }: EncodedRequest, timeoutMs: number): Promise<Published> {
     return new Promise((resolve) => {
-      if (timeoutMs >= deadlineMs) {
+      if (timeoutMs >= this.#options.deadlineMs) {
         frame.settle.push(resolve);
         return;
       }
       const timer = setTimeout(() => {
-        frame.unconfirmedEvents += request.events;
+        frame.unconfirmedEvents += events;
         resolve('timed_out');
       }, timeoutMs);
       frame.settle.push((published) => {
@@ -154,9 +161,11 @@ export class Publisher {
   }
 
   /** The open frame for a request. Sends a frame without room for the request and opens another. */
-  #frameFor(shard: number, bytes: number, { events, project }: EncodedRequest): OpenFrame {
+  #frameFor(shard: number, bytes: number, request: EncodedRequest): OpenFrame {
     const { maxFrameBytes } = this.#options;
-    const isApart = project !== undefined && this.#isApart(project, bytes);
+    const { events, project, isAlone = false } = request;
+    if (isAlone) this.#sendBefore(shard, project);
+    const isApart = project !== undefined && (isAlone || this.#isApart(project, bytes));
     const [open, key] = isApart ? [this.#apart, project] : [this.#shared, shard];
     const current = open.get(key);
     if (current !== undefined) {
@@ -172,6 +181,22 @@ export class Publisher {
     const opened = this.#openFrame(shard, isApart ? FRAME_HEADER_BYTES + bytes : maxFrameBytes);
     open.set(key, opened);
     return opened;
+  }
+
+  /** Sends the open frames that have requests of a project: those came before one that has a frame of its own. */
+  #sendBefore(shard: number, project: number | undefined): void {
+    const shared = this.#shared.get(shard);
+    if (project !== undefined && shared?.writer.holds(project) === true) {
+      this.#sendOf(this.#shared, shard);
+    }
+    this.#sendOf(this.#apart, project);
+  }
+
+  #sendOf(open: Map<number, OpenFrame>, key: number | undefined): void {
+    const current = key === undefined ? undefined : open.get(key);
+    if (key === undefined || current === undefined) return;
+    open.delete(key);
+    this.#send(current);
   }
 
   #isApart(project: number, bytes: number): boolean {

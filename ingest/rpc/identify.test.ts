@@ -347,6 +347,19 @@ describe('Alias', () => {
     expect(await lastChange()).toEqual({ kind: 'alias', previousId: 'old', externalId: 'new' });
   });
 
+  it('shares a message with nothing, because the pipeline puts off messages', async () => {
+    const messages = async (): Promise<number> => {
+      const manager = await service.nats.jetstreamManager();
+      return (await manager.streams.info('PROFILES_0')).state.messages;
+    };
+    const before = await messages();
+    const calls = Array.from({ length: 30 }, (_, index) =>
+      post({ previousId: `old ${index}`, externalId: 'new' }, aliasPath),
+    );
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 200));
+    expect(await messages()).toBe(before + calls.length);
+  });
+
   it.each([
     ['no previous id', { externalId: 'a' }, 'previousId: is required'],
     ['no id', { previousId: 'a' }, 'externalId: is required'],

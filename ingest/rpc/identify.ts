@@ -160,7 +160,9 @@ async function acceptChange(
   const waitSeconds = parts.eventLimit.take(principal.keyId, tokens);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
   const context = encodeContext({ projectId, credential, receiveTimeMs });
-  const request = { context, body, events: 1, project };
+  // It may move 10,000 ids: the pipeline can put it off only together with what else is in its frame.
+  const isAlone = read.change.kind === 'alias';
+  const request = { context, body, events: 1, project, isAlone };
   const published = await parts.publisher.publish(parts.shardOf(projectId), request, timeoutMs);
   return publishedAnswer(published, 1, 'retry it unchanged');
 }

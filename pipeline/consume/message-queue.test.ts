@@ -51,6 +51,21 @@ describe('the queue', () => {
     expect(queue.openMs(true)).toBeGreaterThan(0);
   });
 
+  it('takes messages back into their places, and has room for so many', () => {
+    const queue = new MessageQueue({ ...limits, maxQueuedMessages: 4 });
+    push(queue, 3, 10);
+    const [first, second, third] = queue.take();
+    push(queue, 1, 10);
+    expect(queue.hasRoom(0)).toBe(true);
+    for (const message of [first, third]) queue.giveBack(message === undefined ? [] : [message]);
+    expect(queue.firstSeq).toBe(first?.seq);
+    push(queue, 1, 10);
+    expect(queue.hasRoom(0)).toBe(false);
+    const seqs = queue.take().map((message) => message.seq - (second?.seq ?? 0));
+    expect(seqs).toEqual([-1, 1, 2, 3]);
+    expect(queue.hasEnough).toBe(false);
+  });
+
   it('has room for so many bytes', () => {
     const queue = new MessageQueue({ ...limits, maxQueuedBytes: 4_000 });
     push(queue, 2, 1, 1_500);

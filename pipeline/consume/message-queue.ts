@@ -4,17 +4,17 @@
 import { frameEvents, frameProjects, unpackedBytes } from '../../proto/wire/frame.ts';
 import type { StreamMessage } from './event-stream.ts';
 import { Crowding } from './turns/crowding.ts';
-import { takeInOrder, takeTurns, type WaitingMessage } from './turns/take-turns.ts';
+import { takeTurns, type WaitingMessage } from './turns/take-turns.ts';
 
 export interface BatchLimits {
   /** A batch takes all that waits, up to any of these three, unless one message alone is larger. */
   maxRows: number;
   maxBytes: number;
   maxMessages: number;
-  /** Whether all messages keep their order; otherwise those of one project do, and projects take turns. */
-  inOrder?: true;
   /** Of messages that wait, as the broker has them: among these, projects take turns. */
   maxQueuedBytes: number;
+  /** How many may wait; absent where their bytes alone bound them. */
+  maxQueuedMessages?: number;
   /**
    * This share of `maxRows` or `maxBytes` closes a batch. So a batch is larger only where more waits already: of a
    * writer that is behind, whose parts are then fewer and cheaper to merge.
@@ -45,7 +45,7 @@ export class MessageQueue {
 
   constructor(limits: BatchLimits) {
     this.#limits = limits;
-    this.#crowding = new Crowding(limits.maxQueuedBytes);
+    this.#crowding = new Crowding(limits.maxQueuedBytes, limits.maxQueuedMessages);
   }
 
   get length(): number {
@@ -79,23 +79,25 @@ export class MessageQueue {
 
   /** The queue has room for more messages, beside `otherBytes` that wait elsewhere. */
   hasRoom(otherBytes: number): boolean {
-    return this.#queuedBytes + otherBytes < this.#limits.maxQueuedBytes;
+    const { maxQueuedBytes, maxQueuedMessages = Number.POSITIVE_INFINITY } = this.#limits;
+    const hasBytes = this.#queuedBytes + otherBytes < maxQueuedBytes;
+    return hasBytes && this.#waiting.length < maxQueuedMessages;
   }
 
   push(message: StreamMessage): void {
     const nowMs = performance.now();
     if (this.#waiting.length === 0) this.#waitingSinceMs = nowMs;
-    const { data } = message;
-    const waiting: WaitingMessage = {
-      message,
-      queuedBytes: data.length,
-      bytes: unpackedBytes(data),
-      rows: frameEvents(data),
-      projects: frameProjects(data),
-    };
+    const waiting = waitingOf(message);
     this.#waiting.push(waiting);
     this.#count(waiting, 1);
     this.#crowding.noteSeen(waiting.projects, nowMs);
+  }
+
+  /** Puts taken messages back into their places, for a later batch. */
+  giveBack(messages: readonly StreamMessage[]): void {
+    const waiting = messages.map(waitingOf);
+    for (const one of waiting) this.#count(one, 1);
+    this.#waiting = [...waiting, ...this.#waiting].sort((a, b) => a.message.seq - b.message.seq);
   }
 
   /** How much longer the batch stays open if nothing happens; at most 0 where it is to be closed. */
@@ -109,8 +111,7 @@ export class MessageQueue {
 
   /** Removes the messages of the next batch and returns them, ascending: at least one where the queue has any. */
   take(): StreamMessage[] {
-    const take = this.#limits.inOrder === true ? takeInOrder : takeTurns;
-    const { taken, left } = take(this.#waiting, this.#limits);
+    const { taken, left } = takeTurns(this.#waiting, this.#limits);
     this.#waiting = left;
     for (const waiting of taken) this.#count(waiting, -1);
     this.#takenMs = performance.now();
@@ -123,4 +124,15 @@ export class MessageQueue {
     this.#bytes += sign * bytes;
     this.#queuedBytes += sign * queuedBytes;
   }
+}
+
+function waitingOf(message: StreamMessage): WaitingMessage {
+  const { data } = message;
+  return {
+    message,
+    queuedBytes: data.length,
+    bytes: unpackedBytes(data),
+    rows: frameEvents(data),
+    projects: frameProjects(data),
+  };
 }

@@ -114,6 +114,14 @@ export class MessageSource {
     return { messages, completeTo: this.completeTo };
   }
 
+  /** Takes messages of the last batch back, for a later one; `completeTo` changes with it. */
+  giveBack(messages: readonly StreamMessage[]): void {
+    if (messages.length === 0) return;
+    this.#storing -= messages.length;
+    this.#queue.giveBack(messages);
+    this.#check();
+  }
+
   /** To be called once the ledger has the batch as done. Throws, and acks nothing, where the ledger has not. */
   ack(batch: MessageBatch): void {
     // Before `start` a batch is acked that an earlier writer left pending, and that this source never took.

@@ -21,40 +21,6 @@ export interface QueuedChange {
   change: ProfileChange;
 }
 
-interface ChangeIds {
-  records: string[];
-  groups: string[];
-  joined: string | undefined;
-}
-
-/**
- * The ids whose records a change looks at, and the ids whose members it looks at. It also looks at the root of each.
- * `joined`: an id whose members a later change of the batch may look at, because this one makes another id a member of
- * the same profile.
- */
-export function idsOf(change: ProfileChange): ChangeIds {
-  switch (change.kind) {
-    case 'identify':
-      return {
-        records: [change.externalId, change.anonymousId].filter(Boolean),
-        groups: [],
-        joined: change.anonymousId === '' ? undefined : change.externalId,
-      };
-    case 'alias':
-      return {
-        records: [change.previousId, change.externalId],
-        groups: [change.previousId],
-        joined: change.externalId,
-      };
-    case 'delete':
-    case 'unmerge':
-    case 'separate':
-      return { records: [change.distinctId], groups: [change.distinctId], joined: undefined };
-    default:
-      return change satisfies never;
-  }
-}
-
 /** A batch may unmerge thousands of ids of a large profile, and the broker's pings must be answered meanwhile. */
 const maxTurnMs = 20;
 
@@ -65,7 +31,7 @@ export interface AppliedChanges {
   full: readonly ProfileRecord[];
 }
 
-/** Applies all changes; `records` has every record that `idsOf` the changes asks for. */
+/** Applies all changes; `records` has every record that looked-at-ids.ts names. */
 export async function applyChanges(
   records: LoadedRecords,
   queued: Iterable<QueuedChange>,
@@ -172,7 +138,7 @@ class ProfileChanges {
   ): boolean {
     if (merged.owner !== '' || merged.deleted || merged === profile) return false;
     // Identify claims only ids that were never named, and those own no others.
-    const moved = source === 'identify' ? 0 : this.#records.membersOf(merged).size;
+    const moved = source === 'identify' ? 0 : this.#membersOf(merged);
     const count = profile.members + 1 + moved;
     if (count > maxProfileMembers) {
       this.full.add(profile);
@@ -186,6 +152,11 @@ class ProfileChanges {
     merged.wasClaimed = true;
     this.#records.merge(merged, profile);
     return true;
+  }
+
+  /** A profile that is too large to be merged has no members loaded; one from before they were counted has more. */
+  #membersOf(root: ProfileRecord): number {
+    return Math.max(root.members, this.#records.membersOf(root).size);
   }
 
   /** The ids merged into a profile are part of it, so their traits and devices go too. */

@@ -7,7 +7,7 @@ import type { NatsConnection } from '../../platform/broker/nats.ts';
 import { profilesSubject } from '../../platform/broker/streams.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { encodeContext } from '../../proto/wire/frame.ts';
+import { encodeContext, projectMark } from '../../proto/wire/frame.ts';
 import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { encodeChange } from '../../proto/wire/profile-change.ts';
 import { loadRecords, type ProfileName } from './read-records.ts';
@@ -85,6 +85,7 @@ async function queue(
     context: encodeContext({ projectId, credential: 'private', receiveTimeMs: clock.nowMs() }),
     body: encodeChange({ kind: 'separate', distinctId }),
     events: 1,
+    project: projectMark(projectId),
   }));
   await nats.jetstream().publish(profilesSubject(shard), encodeFrame(requests));
 }

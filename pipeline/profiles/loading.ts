@@ -3,8 +3,9 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { ProfileCache } from './cache.ts';
-import { idsOf, type QueuedChange } from './changes.ts';
+import type { QueuedChange } from './changes.ts';
 import { LoadedRecords } from './loaded-records.ts';
+import { LookedAtMembers, namedIds } from './looked-at-ids.ts';
 import { isTooLarge, loadMembers, loadRecords, type ProfileName } from './read-records.ts';
 import { newRecord, type ProfileRecord, recordKey } from './record.ts';
 
@@ -21,33 +22,36 @@ export interface LoadingBounds {
   maxTraitsLength: number;
 }
 
-/** Every record that applying these changes needs; too-large where that is more than the bounds. */
+/** A promised batch is one block, however large. */
+export const noBounds: LoadingBounds = { maxBytes: 0, maxTraitsLength: Number.POSITIVE_INFINITY };
+
+/** Every record that applying these changes needs, however many these are. */
 export async function loadProfiles(
   options: LoadingOptions,
   queued: readonly QueuedChange[],
-  bounds: LoadingBounds,
-): Promise<LoadedRecords | 'too-large'> {
-  const loading = new Loading(options, bounds);
-  const records = new Map<string, ProfileName>();
-  const groups = new Map<string, ProfileName>();
-  const looksAtMembers = queued.some(({ change: { kind } }) =>
-    ['delete', 'unmerge', 'separate'].includes(kind),
-  );
-  for (const { projectId, change } of queued) {
-    const ids = idsOf(change);
-    const joined = looksAtMembers && ids.joined !== undefined ? [ids.joined] : [];
-    for (const id of ids.records) records.set(recordKey(projectId, id), named(projectId, id));
-    for (const id of [...ids.groups, ...joined]) {
-      groups.set(recordKey(projectId, id), named(projectId, id));
-    }
-  }
-  await loading.fetch(records.values());
-  if (groups.size > 0) await loading.fetchMembers(groups);
-  await loading.fetchRoots();
-  return loading.isTooLarge ? 'too-large' : loading.records;
+): Promise<LoadedRecords> {
+  const loading = await loadNamed(options, queued, noBounds);
+  await loading.fetchMembers(queued);
+  return loading.records;
 }
 
-class Loading {
+/** The records of the ids that these changes name, and of their roots: enough to know how many members they have. */
+export async function loadNamed(
+  options: LoadingOptions,
+  queued: readonly QueuedChange[],
+  bounds: LoadingBounds,
+): Promise<Loading> {
+  const loading = new Loading(options, bounds);
+  const names = new Map<string, ProfileName>();
+  for (const { projectId, change } of queued) {
+    for (const id of namedIds(change)) names.set(recordKey(projectId, id), named(projectId, id));
+  }
+  await loading.fetch(names.values());
+  await loading.fetchRoots();
+  return loading;
+}
+
+export class Loading {
   readonly records = new LoadedRecords();
   readonly #options: LoadingOptions;
   readonly #bounds: LoadingBounds;
@@ -78,14 +82,14 @@ class Loading {
     for (const { projectId, distinctId } of unknown) this.#add(newRecord(projectId, distinctId));
   }
 
-  /** Adds the members of these ids and of their roots: a merged id belongs to the group of its root. */
-  async fetchMembers(groups: Map<string, ProfileName>): Promise<void> {
-    for (const { projectId, distinctId, root } of [...this.records.all()]) {
-      const isGroup = groups.has(recordKey(projectId, distinctId));
-      if (isGroup && root !== '') groups.set(recordKey(projectId, root), named(projectId, root));
-    }
+  /** Adds the members that the changes look at, all or some of those whose named ids are loaded. */
+  async fetchMembers(queued: readonly QueuedChange[]): Promise<void> {
+    const members = new LookedAtMembers(this.records, queued);
+    const roots = queued.flatMap((change) => members.of(change));
+    if (roots.length === 0) return;
     const { clickhouse } = this.#options;
-    await this.#read((maxBytes) => loadMembers(clickhouse, [...groups.values()], maxBytes));
+    await this.#read((maxBytes) => loadMembers(clickhouse, roots, maxBytes));
+    await this.fetchRoots();
   }
 
   /** Adds the roots of all records. The owners between a member and its root are members too. */

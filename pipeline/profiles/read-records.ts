@@ -55,7 +55,7 @@ export async function loadMembers(
   const members: ProfileName[] = [];
   for (const list of nameLists(roots)) {
     const where = `WHERE edge AND (project_id, root_id) IN (SELECT project, id FROM ${idsSql(list)})`;
-    const rows = await select(clickhouse, 'project_id, distinct_id', where, unlimited);
+    const rows = await select(clickhouse, 'project_id, distinct_id', where, maxBytes);
     for (const [projectId, distinctId] of rows) {
       members.push({ projectId: String(projectId), distinctId: String(distinctId) });
     }

@@ -11,13 +11,15 @@
 //    the version; where it is missing, the records are still those from before the batch, which is applied again.
 // 4. Done (write/ledger.ts, `finish`): after 2 and 3, because nobody repeats them from here on.
 // 5. Acks (consume/message-source.ts): after 4, because the broker deletes acked messages, and without them nobody can
-//    apply the batch again. Messages whose acks are lost come again and are known by the ledger's `hwm`.
+//    apply the batch again. Messages whose acks are lost come again and are known by the ledger.
 
 import type { ClickHouseClient } from '@clickhouse/client';
+import { frameProjects } from '../../proto/wire/frame.ts';
 import type { DeadLetter } from '../build/thread-messages.ts';
-import type { EventStream } from '../consume/event-stream.ts';
+import type { EventStream, StreamMessage } from '../consume/event-stream.ts';
 import { forgetBytes, type MessageBatch, readAgain } from '../consume/message-batch.ts';
 import type { MessageSource } from '../consume/message-source.ts';
+import { MemberTurns } from '../consume/turns/member-turns.ts';
 import { Laps } from '../write/laps.ts';
 import type { Ledger } from '../write/ledger.ts';
 import { type Pending, rangesOf } from '../write/ledger-record.ts';
@@ -25,16 +27,16 @@ import type { WriterEnd, WriterState } from '../write/writer-state.ts';
 import type { ProfileCache } from './cache.ts';
 import { type AppliedChanges, applyChanges } from './changes.ts';
 import { blockOf, insertAgain, insertBlock, isStored, type ProfileBlock } from './insert-block.ts';
-import { type LoadingBounds, loadProfiles } from './loading.ts';
+import type { LoadedRecords } from './loaded-records.ts';
+import { type LoadingBounds, loadNamed, loadProfiles, noBounds } from './loading.ts';
+import { LookedAtMembers } from './looked-at-ids.ts';
 import { type ProfileMessages, readProfileMessages, unreadableChanges } from './messages.ts';
 
 /**
- * Beyond these bounds a batch is taken in halves: the engine has 384 MiB for a block, which 75 MB of traits use up, and
- * a block that does not fit would fail again for ever.
+ * Beyond these bounds a batch is cut into halves, and the first is taken: the engine has 384 MiB for a block, which
+ * 75 MB of traits use up, and a block that does not fit would fail again for ever.
  */
 const bounds: LoadingBounds = { maxBytes: 32 * 1_048_576, maxTraitsLength: 16 * 1_048_576 };
-/** A promised batch is one block, however large. */
-const noBounds: LoadingBounds = { maxBytes: 0, maxTraitsLength: Number.POSITIVE_INFINITY };
 
 export interface ProfileWriterParts {
   clickhouse: ClickHouseClient;
@@ -80,11 +82,14 @@ export async function runProfileWriter(parts: ProfileWriterParts): Promise<Write
     if (lost !== undefined) return end(lost);
   }
   await source.start(ledger);
+  const turns = new MemberTurns();
   for (;;) {
     onState('waiting');
     const batch = await source.next();
     if (batch === undefined) return end({ kind: 'stopped' });
-    const lost = await writeBatch(parts, batch);
+    const laps: ChangeLaps = new Laps();
+    const loaded = await loadBatch(parts, turns, batch.messages);
+    const lost = await writeBatch(parts, loaded, laps);
     if (lost !== undefined) return end(lost);
   }
 }
@@ -108,8 +113,7 @@ async function recover(
     const { changes, deadLetters } = readProfileMessages(batch.messages);
     await parts.publishDeadLetters(deadLetters);
     if (version !== undefined) {
-      const records = await loadProfiles(parts, changes, noBounds);
-      if (records === 'too-large') throw new Error('a batch without bounds was too large');
+      const records = await loadProfiles(parts, changes);
       const { changed } = await applyChanges(records, changes);
       await insert(parts, blockOf(changed, shard, version));
     }
@@ -117,23 +121,71 @@ async function recover(
   return (await ledger.finish()) === 'lost' ? { kind: 'fenced' } : undefined;
 }
 
+interface LoadedBatch {
+  batch: MessageBatch;
+  read: ProfileMessages;
+  records: LoadedRecords;
+}
+
+/**
+ * Loads what as many of the messages need as one batch may have. The others go back to the source, where whoever came
+ * meanwhile takes turns with them.
+ */
+async function loadBatch(
+  parts: ProfileWriterParts,
+  turns: MemberTurns,
+  messages: readonly StreamMessage[],
+): Promise<LoadedBatch> {
+  const reads = messages.map((message) => readProfileMessages([message]));
+  const projects = messages.map(({ data }) => frameProjects(data));
+  for (let count = messages.length; ; count >>= 1) {
+    const some = reads.slice(0, count);
+    const changes = some.flatMap((read) => read.changes);
+    const loading = await loadNamed(parts, changes, count === 1 ? noBounds : bounds);
+    if (loading.isTooLarge) continue;
+    const members = new LookedAtMembers(loading.records, changes);
+    const isTaken = turns.take(
+      some.map((read, index) => ({
+        projects: projects[index] ?? [],
+        members: membersIn(read, members, loading.records),
+      })),
+    );
+    const read = {
+      changes: some.flatMap((one, index) => (isTaken[index] === true ? one.changes : [])),
+      deadLetters: some.flatMap((one, index) => (isTaken[index] === true ? one.deadLetters : [])),
+    };
+    await loading.fetchMembers(read.changes);
+    if (loading.isTooLarge) continue;
+    parts.source.giveBack(messages.filter((_, index) => isTaken[index] !== true));
+    const taken = messages.filter((_, index) => isTaken[index] === true);
+    const batch = { messages: taken, completeTo: parts.source.completeTo };
+    return { batch, read, records: loading.records };
+  }
+}
+
+/** The members that a message makes the writer look at, beside those of the messages before it. */
+function membersIn(
+  { changes }: ProfileMessages,
+  members: LookedAtMembers,
+  records: LoadedRecords,
+): number {
+  const roots = changes.flatMap((change) => members.of(change));
+  return roots.reduce((sum, one) => sum + records.get(one.projectId, one.distinctId).members, 0);
+}
+
 async function writeBatch(
   parts: ProfileWriterParts,
-  batch: MessageBatch,
+  { batch, read, records }: LoadedBatch,
+  laps: ChangeLaps,
 ): Promise<WriterEnd | undefined> {
   const { shard, ledger, source, cache, onState } = parts;
-  const laps: ChangeLaps = new Laps();
-  const read = readProfileMessages(batch.messages);
-  const isOne = batch.messages.length === 1;
-  const records = await loadProfiles(parts, read.changes, isOne ? noBounds : bounds);
-  if (records === 'too-large') return writeHalves(parts, batch.messages);
   const { changed, full } = await applyChanges(records, read.changes);
   const seqs = rangesOf(batch.messages.map(({ seq }) => seq));
-  const version = versionOf(ledger.streamCreated, seqs.at(-1)?.[1] ?? 0);
+  const version = versionOf(ledger.streamCreated, ledger.doneCount + batch.messages.length);
   const block = blockOf(changed, shard, version);
   laps.end('load');
   onState('promising');
-  const begun = await ledger.begin(pendingOf(seqs, block, version, read));
+  const begun = await ledger.begin(pendingOf(batch, seqs, block, version, read));
   if (begun === 'lost') return { kind: 'fenced' };
   laps.end('promise');
   onState('inserting');
@@ -151,16 +203,8 @@ async function writeBatch(
   return undefined;
 }
 
-async function writeHalves(
-  parts: ProfileWriterParts,
-  messages: MessageBatch['messages'],
-): Promise<WriterEnd | undefined> {
-  const middle = messages.length >> 1;
-  const lost = await writeBatch(parts, { messages: messages.slice(0, middle) });
-  return lost ?? writeBatch(parts, { messages: messages.slice(middle) });
-}
-
 function pendingOf(
+  { completeTo }: MessageBatch,
   seqs: [number, number][],
   { rows }: ProfileBlock,
   version: string,
@@ -169,6 +213,7 @@ function pendingOf(
   const [stored, unreadable] = [read.changes.length, unreadableChanges(read)];
   return {
     seqs,
+    ...(completeTo !== undefined && { completeTo }),
     counts: { accepted: stored + unreadable, stored, duplicates: 0, deadLetters: unreadable },
     inserts: rows === 0 ? [] : [{ token: version, rows, idsHash: '' }],
   };
@@ -179,13 +224,14 @@ async function insert(parts: ProfileWriterParts, block: ProfileBlock): Promise<v
   await parts.untilAnswered(() => insertBlock(parts.clickhouse, block));
 }
 
-// A stream that is made anew counts its sequences from 1 again, so a version begins with the second in which the stream
-// was made. Counted from 2020, these seconds fit beside the sequence in 64 bits until 2054.
-const sequenceBits = 34n;
+// Batches may pass each other's messages, so a version ends with the number of sequences that are done with its batch.
+// A stream that is made anew counts from 1 again, so a version begins with the second in which the stream was made.
+// Counted from 2020, these seconds fit beside the number in 64 bits until 2054.
+const doneBits = 34n;
 const firstSecond = Date.UTC(2020, 0, 1) / 1_000;
 
 /** Greater for each batch than for all before it, those of earlier streams included. */
-function versionOf(created: string, lastSeq: number): string {
+function versionOf(created: string, done: number): string {
   const second = BigInt(Math.floor(Date.parse(created) / 1_000) - firstSecond);
-  return String((second << sequenceBits) + BigInt(lastSeq));
+  return String((second << doneBits) + BigInt(done));
 }

@@ -135,6 +135,11 @@ export class Ledger {
     return lastDoneOf(this.#record);
   }
 
+  /** How many sequences are done, those that no message had included: it grows with each batch. */
+  get doneCount(): number {
+    return this.hwm + countOf(this.ahead);
+  }
+
   isDone(seq: number): boolean {
     return seq <= this.hwm || includes(this.ahead, seq);
   }

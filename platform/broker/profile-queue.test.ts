@@ -81,20 +81,30 @@ it('waits until the writer has applied the change', async () => {
   await change;
 });
 
+it('is done where only changes of other projects before it are not', async () => {
+  const queue = createProfileQueue({ nats, shards: 1, clock: systemClock, log });
+  const seq = (await queued()) + 1;
+  const change = queue.change('p', remove, never);
+  await expect.poll(queued).toBe(seq);
+  const ahead = [[seq, seq + 1]];
+  await ledger.put(profilesLedgerKey(0), JSON.stringify({ hwm: 0, ahead }));
+  await change;
+});
+
 it('queues nothing while the ledger cannot be opened, and works once it can', async () => {
   const queue = createProfileQueue({ nats, shards: 1, clock: systemClock, log });
   await deny(openingSubject);
   await expect(queue.change('p', remove, never)).rejects.toMatchObject({ code: Code.Unavailable });
-  expect(await queued()).toBe(1);
-  await deny();
-  await applyUpTo(2);
-  await queue.change('p', remove, never);
   expect(await queued()).toBe(2);
+  await deny();
+  await applyUpTo(3);
+  await queue.change('p', remove, never);
+  expect(await queued()).toBe(3);
 });
 
 it('does not know what became of a change where the ledger cannot be read afterwards', async () => {
   const queue = createProfileQueue({ nats, shards: 1, clock: systemClock, log });
   await deny(readingSubject);
   await expect(queue.change('p', remove, never)).rejects.toMatchObject({ code: Code.Unavailable });
-  expect(await queued()).toBe(3);
+  expect(await queued()).toBe(4);
 });

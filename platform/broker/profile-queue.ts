@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { encodeContext } from '../../proto/wire/frame.ts';
+import { encodeContext, projectMark } from '../../proto/wire/frame.ts';
 import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { encodeChange, type ProfileChange } from '../../proto/wire/profile-change.ts';
 import type { Clock } from '../clock.ts';
@@ -38,7 +38,10 @@ export function createProfileQueue(options: ProfileQueueOptions): ProfileQueue {
     async change(projectId, change, signal) {
       const shard = shardOf(projectId, shards);
       const context = { projectId, credential: 'private', receiveTimeMs: clock.nowMs() } as const;
-      const request = { context: encodeContext(context), body: encodeChange(change), events: 1 };
+      const request = {
+        ...{ context: encodeContext(context), body: encodeChange(change), events: 1 },
+        project: projectMark(projectId),
+      };
       try {
         // Before the change is queued: where this fails, nothing is. Never kept: it costs far less than the wait, and a
         // kept failure would fail every later change.
@@ -58,12 +61,20 @@ export function createProfileQueue(options: ProfileQueueOptions): ProfileQueue {
 /** The part of a profile writer's ledger record that is read here. */
 interface Progress extends VersionedRecord {
   hwm: number;
+  /** Ascending ranges of messages beyond it that are done too: projects take turns. */
+  ahead: readonly (readonly [number, number])[];
 }
 
 function readProgress(value: unknown): Progress | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const hwm: unknown = Reflect.get(value, 'hwm');
-  return typeof hwm === 'number' ? { schemaVersion: 1, hwm } : undefined;
+  const ahead: unknown = Reflect.get(value, 'ahead') ?? [];
+  const isProgress = typeof hwm === 'number' && Array.isArray(ahead) && ahead.every(isRange);
+  return isProgress ? { schemaVersion: 1, hwm, ahead } : undefined;
+}
+
+function isRange(value: unknown): value is [number, number] {
+  return Array.isArray(value) && value.length === 2 && value.every(Number.isSafeInteger);
 }
 
 async function isDone(
@@ -72,5 +83,7 @@ async function isDone(
   seq: number,
 ): Promise<boolean> {
   const read = await bucket.get(profilesLedgerKey(shard));
-  return read.kind === 'found' && read.record.hwm >= seq;
+  if (read.kind !== 'found') return false;
+  const { hwm, ahead } = read.record;
+  return hwm >= seq || ahead.some(([first, last]) => first <= seq && seq <= last);
 }

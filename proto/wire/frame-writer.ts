@@ -51,6 +51,11 @@ export class FrameWriter {
     return size < maxFrameProjects || project === undefined || this.#projects.has(project);
   }
 
+  /** Whether the frame has a request of the project. */
+  holds(project: number): boolean {
+    return this.#projects.has(project);
+  }
+
   append(request: EncodedRequest): void {
     const { context, body, events, project } = request;
     if (project === undefined) this.#isMarked = false;

@@ -77,6 +77,8 @@ export interface EncodedRequest {
   events: number;
   /** See `projectMark`; absent where the request keeps its place among those of all projects. */
   project?: number;
+  /** Shares a frame with nothing, because it may be much work; only with `project`. */
+  isAlone?: boolean;
 }
 
 /** A project in a frame's marks. Two projects that share one, of four billion, share their turns. */

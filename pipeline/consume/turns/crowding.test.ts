@@ -30,6 +30,14 @@ it('names none of many that have a little each, and all that have more', () => {
   expect(crowding.find([...many, ...many], 0, false)).toHaveLength(60);
 });
 
+it('counts messages too where their number is bounded, because small ones may be much work', () => {
+  const crowding = new Crowding(1_000_000, 100);
+  crowding.noteSeen([1, 2], 0);
+  const few = Array.from({ length: 40 }, () => held([1], 1));
+  expect(crowding.find([...few, held([2], 1)], 0, false)).toEqual([]);
+  expect(crowding.find([...few, ...few, held([2], 1)], 0, false)).toEqual([1]);
+});
+
 it('names nobody where a project has the shard to itself', () => {
   const alone = crowdingOf(1);
   expect(alone.find([held([1], 900)], 0, false)).toEqual([]);

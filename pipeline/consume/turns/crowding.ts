@@ -14,12 +14,14 @@ const seenMs = 60_000;
 const maxSeen = 256;
 
 export class Crowding {
-  readonly #crowdedBytes: number;
+  readonly #maxBytes: number;
+  readonly #maxMessages: number;
   /** When each project had a message last, the latest last. */
   readonly #seen = new Map<number, number>();
 
-  constructor(maxQueuedBytes: number) {
-    this.#crowdedBytes = crowdedShare * maxQueuedBytes;
+  constructor(maxQueuedBytes: number, maxQueuedMessages = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxQueuedBytes;
+    this.#maxMessages = maxQueuedMessages;
   }
 
   /** To be called with the projects of each message that comes. */
@@ -37,16 +39,16 @@ export class Crowding {
   find(waiting: readonly WaitingMessage[], nowMs: number, isTooLong: boolean): number[] {
     let bytes = 0;
     for (const one of waiting) bytes += one.queuedBytes;
-    if (bytes < this.#crowdedBytes || !(isTooLong || this.#hasSeveral(nowMs))) return [];
-    const held = new Map<number, number>();
+    const part = Math.max(bytes / this.#maxBytes, waiting.length / this.#maxMessages);
+    if (part < crowdedShare || !(isTooLong || this.#hasSeveral(nowMs))) return [];
+    const parts = new Map<number, number>();
     for (const one of waiting) {
       const marks = marksOf(one);
-      for (const mark of marks) {
-        held.set(mark, (held.get(mark) ?? 0) + one.queuedBytes / marks.length);
-      }
+      const held = Math.max(one.queuedBytes / this.#maxBytes, 1 / this.#maxMessages);
+      for (const mark of marks) parts.set(mark, (parts.get(mark) ?? 0) + held / marks.length);
     }
-    const share = fairShare(held.values(), this.#crowdedBytes);
-    return [...held].filter(([mark, amount]) => mark >= 0 && amount > share).map(([mark]) => mark);
+    const share = fairShare(parts.values(), crowdedShare);
+    return [...parts].filter(([mark, amount]) => mark >= 0 && amount > share).map(([mark]) => mark);
   }
 
   #hasSeveral(nowMs: number): boolean {

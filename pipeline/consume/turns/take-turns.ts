@@ -78,14 +78,6 @@ export function takeTurns(waiting: readonly WaitingMessage[], limits: TurnBounds
   return turn;
 }
 
-/** `waiting` in stream order: takes its first messages, as many as a batch has room for. */
-export function takeInOrder(waiting: readonly WaitingMessage[], bounds: BatchBounds): Turn {
-  const batch = new Batch(bounds);
-  const end = waiting.findIndex((one) => batch.isFull || !batch.add(one));
-  const count = end === -1 ? waiting.length : end;
-  return { taken: waiting.slice(0, count), left: waiting.slice(count) };
-}
-
 /** What a batch holds so far. */
 class Batch {
   readonly #bounds: BatchBounds;

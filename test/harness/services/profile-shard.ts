@@ -7,6 +7,7 @@ import { createPipelineMetrics } from '../../../pipeline/metrics.ts';
 import { runProfileShard } from '../../../pipeline/profile-shard.ts';
 import { loadRecords } from '../../../pipeline/profiles/read-records.ts';
 import { type LedgerRecord, readLedgerRecord } from '../../../pipeline/write/ledger-record.ts';
+import { includes } from '../../../pipeline/write/sequence-ranges.ts';
 import { buckets } from '../../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../../platform/broker/nats.ts';
 import { openBucket, type RecordBucket } from '../../../platform/broker/record-bucket.ts';
@@ -20,7 +21,7 @@ import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
-import { encodeContext } from '../../../proto/wire/frame.ts';
+import { encodeContext, projectMark } from '../../../proto/wire/frame.ts';
 import { encodeFrame } from '../../../proto/wire/frame-writer.ts';
 import { encodeChange, type ProfileChange } from '../../../proto/wire/profile-change.ts';
 import { startBroker } from '../servers/broker.ts';
@@ -59,7 +60,10 @@ export class ProfileShard {
   /** Queues one frame of these changes; returns its sequence. */
   async publish(projectId: string, ...changes: ProfileChange[]): Promise<number> {
     const context = encodeContext({ projectId, credential: 'private', receiveTimeMs: Date.now() });
-    const requests = changes.map((change) => ({ context, body: encodeChange(change), events: 1 }));
+    const project = projectMark(projectId);
+    const requests = changes.map((change) => {
+      return { context, body: encodeChange(change), events: 1, project };
+    });
     const { seq } = await this.nats.jetstream().publish(profilesSubject(0), encodeFrame(requests));
     return seq;
   }
@@ -85,13 +89,21 @@ export class ProfileShard {
     });
     return {
       done: async (seq) => {
-        while ((await this.#hwm()) < seq) await new Promise((resolve) => setTimeout(resolve, 10));
+        while (!(await this.isDone(seq))) await new Promise((resolve) => setTimeout(resolve, 10));
       },
       stop: async () => {
         stop.abort();
         return ended;
       },
     };
+  }
+
+  /** Whether the ledger has the message of this sequence as done. */
+  async isDone(seq: number): Promise<boolean> {
+    const read = await this.ledger.get(profilesLedgerKey(0));
+    if (read.kind !== 'found') return false;
+    const { hwm, ahead = [] } = read.record;
+    return hwm >= seq || includes(ahead, seq);
   }
 
   /** Applies the changes as one batch, or each as a batch of its own. */
@@ -146,11 +158,6 @@ export class ProfileShard {
   /** Ends the broker and the engine. */
   stop(): Promise<void> {
     return this.#stop();
-  }
-
-  async #hwm(): Promise<number> {
-    const read = await this.ledger.get(profilesLedgerKey(0));
-    return read.kind === 'found' ? read.record.hwm : 0;
   }
 
   async #read(query: string, projectId: string): Promise<string[][]> {
