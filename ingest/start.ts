@@ -12,6 +12,7 @@ import {
   brokerPayloadReserveBytes,
   maxBodyBytes,
   maxFrameBytes,
+  maxFrameChanges,
   maxIdentityBodyBytes,
 } from '../platform/limits.ts';
 import { tellLive } from '../platform/live/live-messages.ts';
@@ -120,6 +121,7 @@ export function startIngest(options: IngestOptions): Ingest {
     subjectOf: profilesSubject,
     deadlineMs,
     maxFrameBytes: frameBytes,
+    maxFrameEvents: maxFrameChanges,
     maxInFlightBytes: maxInFlightChangeBytes,
     lz4,
     onLate: (count) => metrics.acceptedChanges.inc(count),

@@ -158,6 +158,9 @@ function createReport({ shard, log, metrics }: ProfileShardOptions): (done: Done
     if (first === undefined || performance.now() - warnedAtMs < warnEveryMs) return;
     warnedAtMs = performance.now();
     const { projectId: project, members } = first;
-    log.warn({ shard, project, members }, 'a profile has all the ids it may have: none is added');
+    log.warn(
+      { shard, project, members },
+      'a profile has all the ids it may have, or all their traits: none is added',
+    );
   };
 }

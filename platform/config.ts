@@ -8,8 +8,8 @@ import { type AccountSettings, readAccountSettings } from './account-settings.ts
 import { readReplicas } from './broker/cluster/replicas.ts';
 import { dayMs } from './clock.ts';
 import { type BrowserPaths, readBrowserPaths } from './http/browser-paths.ts';
-import { parseUrl } from './http/parse-url.ts';
-import { type ProcessRole, processRoles, whyStoreIsSplit } from './members/process-roles.ts';
+import { readUrl } from './http/parse-url.ts';
+import { type ProcessRole, readRoles, whyStoreIsSplit } from './members/process-roles.ts';
 import { defaultEngineMemoryMiB, leastEngineMemoryMiB } from './memory/engine-memory.ts';
 import { readNetworks } from './private-networks.ts';
 import type { WebhookSettings } from './webhooks/webhook-settings.ts';
@@ -248,11 +248,6 @@ function oneOf<T extends string>(
   return first;
 }
 
-function readRoles(text: string | undefined, problems: string[]): ProcessRole[] {
-  if (text === undefined) return [...processRoles];
-  return text.split(',').map((role) => oneOf('--roles', role.trim(), processRoles, problems));
-}
-
 // A token of 16 characters cannot be guessed; a header can carry each of them.
 const operatorTokenPattern = /^[\x21-\x7e]{16,256}$/;
 
@@ -287,20 +282,6 @@ function readWebhookSettings(
     logsAllowedBodies: integer('MILLRACE_WEBHOOK_LOG_BODIES', 0, 0, 1) === 1,
     privateOnly: integer('MILLRACE_WEBHOOK_PRIVATE_ONLY', 0, 0, 1) === 1,
   };
-}
-
-function readUrl(
-  name: string,
-  text: string | undefined,
-  protocols: readonly string[],
-  problems: string[],
-): string | undefined {
-  if (text === undefined) return undefined;
-  // Every URL of a list: the error of a wrong one would hold it, and the password in it.
-  const isUrl = (part: string): boolean => protocols.includes(parseUrl(part)?.protocol ?? '');
-  if (text.split(',').every((part) => isUrl(part.trim()))) return text;
-  problems.push(`${name} must be a URL that starts with ${protocols.join('// or ')}//`);
-  return undefined;
 }
 
 function present<K extends keyof Config>(name: K, value: Config[K] | undefined): Partial<Config> {

@@ -53,12 +53,19 @@ export const embeddedBrokerPayloadBytes = 9 * MiB;
  * by mistake must not grow it without end.
  */
 export const maxProfileMembers = 10_000;
+/**
+ * Characters of the traits that all ids merged into one profile hold. An Alias, a deletion or an unmerge of it reads
+ * them, and an Alias writes them in one block, of which the engine takes some 75 million.
+ */
+export const maxMemberTraitsLength = 16 * MiB;
 /** A body of Identify or Alias: six times the longest traits and ids, because JSON may escape each of their bytes. */
 export const maxIdentityBodyBytes = 512 * KiB;
 
 /** A frame is closed at either bound, unless one request alone is larger. */
 export const maxFrameBytes = 256 * KiB;
 export const maxFrameEvents = 10_000;
+/** Changes of profiles in one frame, which is stored in one block: each may write 256 Ki characters of traits. */
+export const maxFrameChanges = 128;
 
 /**
  * The rows of one insert, and the time that the first of them may wait for the others and for the insert before. More

@@ -198,6 +198,14 @@ describe('frames of projects', () => {
     expect((await marksStored()).map((marks) => marks.length)).toEqual([64, 6]);
     expect((await stored(0)).projects).toEqual(names);
   });
+
+  it('have no more events than they may', async () => {
+    publisher.close();
+    publisher = createPublisher({ maxFrameEvents: 2 });
+    const requests = ['a', 'b', 'c'].map((name) => request(name));
+    await Promise.all(requests.map((one) => publisher.publish(0, one, forEver)));
+    expect(frames.map((frame) => frame.requests)).toEqual([2, 1]);
+  });
 });
 
 describe('packing', () => {

@@ -12,7 +12,7 @@ import {
   publishOutcome,
 } from '../../platform/broker/nats.ts';
 import type { DiskRoom } from '../../platform/engines/disk-room.ts';
-import { maxFrameEvents } from '../../platform/limits.ts';
+import { maxFrameEvents as defaultMaxFrameEvents } from '../../platform/limits.ts';
 import { type EncodedRequest, FRAME_HEADER_BYTES, requestBytes } from '../../proto/wire/frame.ts';
 import { FrameWriter } from '../../proto/wire/frame-writer.ts';
 import { FramePacking } from './frame-packing.ts';
@@ -39,6 +39,8 @@ export interface PublisherOptions {
   deadlineMs: number;
   /** A frame is closed before it grows past it, unless one request alone is larger. */
   maxFrameBytes: number;
+  /** Likewise; maxFrameEvents of limits.ts unless given. */
+  maxFrameEvents?: number;
   /** Bytes of frames that wait for their acknowledgement; past it requests are refused as `full`. */
   maxInFlightBytes: number;
   /** Whether a project's requests have frames of their own; see crowding-projects.ts. */
@@ -162,7 +164,7 @@ export class Publisher {
 
   /** The open frame for a request. Sends a frame without room for the request and opens another. */
   #frameFor(shard: number, bytes: number, request: EncodedRequest): OpenFrame {
-    const { maxFrameBytes } = this.#options;
+    const { maxFrameBytes, maxFrameEvents = defaultMaxFrameEvents } = this.#options;
     const { events, project, isAlone = false } = request;
     if (isAlone) this.#sendBefore(shard, project);
     const isApart = project !== undefined && (isAlone || this.#isApart(project, bytes));

@@ -2,7 +2,7 @@
 // output: the same records and changes end in the same records.
 
 import { setImmediate } from 'node:timers/promises';
-import { maxProfileMembers } from '../../platform/limits.ts';
+import { maxMemberTraitsLength, maxProfileMembers } from '../../platform/limits.ts';
 import type {
   AliasChange,
   DeleteChange,
@@ -12,6 +12,7 @@ import type {
   UnmergeChange,
 } from '../../proto/wire/profile-change.ts';
 import type { LoadedRecords } from './loaded-records.ts';
+import { mayHoldTooMuch } from './looked-at-ids.ts';
 import { type MergeSource, type ProfileRecord, traitsOf } from './record.ts';
 
 /** A change with the project and the time of its request. */
@@ -52,6 +53,8 @@ export async function applyChanges(
 class ProfileChanges {
   readonly full = new Set<ProfileRecord>();
   readonly #records: LoadedRecords;
+  /** Characters of the traits of a root's members, where an Alias had them counted. */
+  readonly #memberTraits = new Map<ProfileRecord, number>();
 
   constructor(records: LoadedRecords) {
     this.#records = records;
@@ -127,7 +130,7 @@ class ProfileChanges {
 
   /**
    * The first claim of an id holds; false for a later claim, for one of a deleted id, whose events would come back, for
-   * one that would close a circle, and for one that would merge too many ids into a profile.
+   * one that would close a circle, and for one that would merge too many ids, or too many traits, into a profile.
    */
   #claim(
     merged: ProfileRecord,
@@ -140,7 +143,10 @@ class ProfileChanges {
     // Identify claims only ids that were never named, and those own no others.
     const moved = source === 'identify' ? 0 : this.#membersOf(merged);
     const count = profile.members + 1 + moved;
-    if (count > maxProfileMembers) {
+    const isFull =
+      count > maxProfileMembers ||
+      (source === 'alias' && this.#wouldHoldTooMuch(merged, profile, count));
+    if (isFull) {
       this.full.add(profile);
       return false;
     }
@@ -159,10 +165,29 @@ class ProfileChanges {
     return Math.max(root.members, this.#records.membersOf(root).size);
   }
 
+  /** Only where a profile has many ids is this counted, and are all of them loaded. */
+  #wouldHoldTooMuch(merged: ProfileRecord, profile: ProfileRecord, members: number): boolean {
+    if (!mayHoldTooMuch(members)) return false;
+    const own = merged.traits?.ownLength ?? 0;
+    const length = this.#memberTraitsLength(profile) + own + this.#memberTraitsLength(merged);
+    if (length > maxMemberTraitsLength) return true;
+    this.#memberTraits.set(profile, length);
+    return false;
+  }
+
+  #memberTraitsLength(root: ProfileRecord): number {
+    const known = this.#memberTraits.get(root);
+    if (known !== undefined) return known;
+    let length = 0;
+    for (const { traits } of this.#records.membersOf(root)) length += traits?.ownLength ?? 0;
+    return length;
+  }
+
   /** The ids merged into a profile are part of it, so their traits and devices go too. */
   #delete(projectId: string, { distinctId }: DeleteChange): void {
     const profile = this.#records.rootOf(this.#records.get(projectId, distinctId));
     profile.deleted = true;
+    this.#memberTraits.delete(profile);
     this.#records.changed.add(profile);
     for (const record of [profile, ...this.#records.membersOf(profile)]) {
       // Most members are anonymous ids with nothing to delete, and a profile may have very many of them.
@@ -194,6 +219,7 @@ class ProfileChanges {
     record.mergeSource = '';
     // It was deleted with the profile.
     if (profile.deleted) record.deleted = true;
+    this.#memberTraits.delete(profile);
     this.#records.separate(record, below);
     for (const changed of [profile, record]) {
       changed.members = this.#records.membersOf(changed).size;

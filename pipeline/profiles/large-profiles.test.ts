@@ -2,7 +2,7 @@
 // Alias that changes nothing makes the engine read.
 
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { maxProfileMembers } from '../../platform/limits.ts';
+import { maxMemberTraitsLength, maxProfileMembers } from '../../platform/limits.ts';
 import {
   alias,
   identify,
@@ -13,6 +13,7 @@ import {
 import { maxBatchMembers } from '../consume/turns/member-turns.ts';
 import { blockOf, insertBlock } from './insert-block.ts';
 import { newRecord } from './record.ts';
+import { ProfileTraits } from './traits.ts';
 
 let shard: ProfileShard;
 beforeAll(async () => {
@@ -79,6 +80,31 @@ it('merges a profile for which an unmerge of the same batch has made room', asyn
   const merged = await shard.merged(project);
   expect(merged).toHaveLength(maxProfileMembers);
   expect(merged.every((text) => text.endsWith(' into u'))).toBe(true);
+}, 60_000);
+
+it('merges no more traits into a profile than one block holds', async () => {
+  const project = 'heavy';
+  const members = 70;
+  // Two such profiles have room in one, and three have not.
+  const json = JSON.stringify('x'.repeat(maxMemberTraitsLength / 2.5 / members));
+  for (const id of ['a', 'b', 'c']) {
+    const named = Array.from({ length: members }, (_, index) => ({
+      ...newRecord(project, `${id} ${index}`),
+      ...({ owner: id, root: id, mergeSource: 'alias', wasClaimed: true, named: true } as const),
+      traits: new ProfileTraits([['k', json]]),
+    }));
+    const root = { ...newRecord(project, id), named: true, members };
+    await insertBlock(shard.clickhouse, blockOf([root, ...named], 0, '1'));
+  }
+  await shard.apply(project, true, alias('a', 'all'), alias('b', 'all'), alias('c', 'all'));
+  const into = (end: string, merged: string[]) => merged.filter((one) => one.endsWith(end)).length;
+  const first = await shard.merged(project);
+  expect([into(' into all', first), into(' into c', first)]).toEqual([2 * members + 2, members]);
+  // What it has is found in the table, too, and an unmerge makes room.
+  await shard.apply(project, true, alias('c', 'all'));
+  expect(into(' into c', await shard.merged(project))).toBe(members);
+  await shard.apply(project, true, unmerge('a'), alias('c', 'all'));
+  expect(into(' into all', await shard.merged(project))).toBe(2 * members + 2);
 }, 60_000);
 
 it('puts off what else a project wants with large profiles, and nothing of others', async () => {

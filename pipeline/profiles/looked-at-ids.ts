@@ -1,12 +1,13 @@
 // Which ids the changes of a batch look at: by name, and with all ids that are merged into them. A profile may have
 // 10,000 of these, so a change that is refused whatever they are asks for none. No input or output.
 
-import { maxProfileMembers } from '../../platform/limits.ts';
+import { maxMemberTraitsLength, maxProfileMembers } from '../../platform/limits.ts';
 import type { AliasChange, ProfileChange } from '../../proto/wire/profile-change.ts';
 import type { QueuedChange } from './changes.ts';
 import type { LoadedRecords } from './loaded-records.ts';
 import type { ProfileName } from './read-records.ts';
 import { recordKey } from './record.ts';
+import { maxStoredTraitsLength } from './traits.ts';
 
 /** The ids whose records a change looks at. It also looks at the root of each. */
 export function namedIds(change: ProfileChange): string[] {
@@ -63,7 +64,7 @@ export class LookedAtMembers {
         return [];
       case 'alias':
         this.#noteJoined(projectId, change.externalId);
-        return this.#isRefused(projectId, change) ? [] : [change.previousId];
+        return this.#groupsOf(projectId, change);
       case 'delete':
       case 'unmerge':
       case 'separate': {
@@ -82,14 +83,20 @@ export class LookedAtMembers {
   }
 
   /**
-   * Whether the stored records refuse it, whatever the batch does before it: without an unmerge a claimed id stays
+   * None where the stored records refuse it, whatever the batch does before it: without an unmerge a claimed id stays
    * claimed, and a profile only grows. A deleted id may be made anew.
    */
-  #isRefused(projectId: string, { previousId, externalId }: AliasChange): boolean {
-    if (this.#unmerging.has(projectId)) return false;
+  #groupsOf(projectId: string, { previousId, externalId }: AliasChange): string[] {
     const previous = this.#records.get(projectId, previousId);
     const profile = this.#records.rootOf(this.#records.get(projectId, externalId));
-    if (previous.owner !== '' || previous === profile) return true;
-    return previous.members + profile.members + 1 > maxProfileMembers;
+    const members = previous.members + profile.members + 1;
+    const isRefused = previous.owner !== '' || previous === profile || members > maxProfileMembers;
+    if (isRefused && !this.#unmerging.has(projectId)) return [];
+    return [previousId, ...(mayHoldTooMuch(members) ? [externalId] : [])];
   }
+}
+
+/** Whether so many ids can have more traits than one profile's may: then these have to be counted. */
+export function mayHoldTooMuch(members: number): boolean {
+  return members * maxStoredTraitsLength > maxMemberTraitsLength;
 }

@@ -5,7 +5,7 @@ import type { Trait } from '../../proto/wire/profile-change.ts';
 
 /** Traits that one profile gathers over all calls; further keys are left out. The length counts keys and values. */
 const maxStoredTraits = 1_024;
-const maxStoredTraitsLength = 262_144;
+export const maxStoredTraitsLength = 262_144;
 
 const none: ReadonlyMap<string, string> = new Map();
 
@@ -31,6 +31,14 @@ export class ProfileTraits {
   /** Characters of all keys and values. */
   get length(): number {
     return this.#length;
+  }
+
+  /** Characters of the keys and values that were not inherited. */
+  get ownLength(): number {
+    let length = this.#length;
+    for (const key of this.givers.keys())
+      length -= key.length + (this.#values.get(key) ?? '').length;
+    return length;
   }
 
   /** Sets a trait as the profile's own; changes nothing where the profile is full. */

@@ -6,6 +6,16 @@ export type ProcessRole = (typeof processRoles)[number];
 
 const storeRoles: readonly ProcessRole[] = ['pipeline', 'query', 'webhooks'];
 
+/** The roles of a list with commas, all of them where there is none; a word that is no role is a problem. */
+export function readRoles(text: string | undefined, problems: string[]): ProcessRole[] {
+  if (text === undefined) return [...processRoles];
+  const words = text.split(',').map((word) => word.trim());
+  if (words.some((word) => !processRoles.some((role) => role === word))) {
+    problems.push(`--roles must be one of ${processRoles.join(', ')}`);
+  }
+  return processRoles.filter((role) => words.includes(role));
+}
+
 /** Whether a process with these roles writes or reads ClickHouse. The others have none. */
 export function needStore(roles: readonly ProcessRole[]): boolean {
   return storeRoles.some((role) => roles.includes(role));
