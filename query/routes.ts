@@ -15,6 +15,7 @@ import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js'
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { registerActivity } from './activity/register-activity.ts';
+import { hasBots } from './boards/bots.ts';
 import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
 import {
   type CallOptions,
@@ -252,6 +253,7 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
   registerBoards(router, {
     ...shared,
     ...boards,
+    hasBots: (projectId, deadline) => hasBots(shared.clickhouse, projectId, deadline),
     startCall: (context) => startCall(shared, 'look-up', context),
   });
 }

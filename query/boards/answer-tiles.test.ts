@@ -88,6 +88,7 @@ it.each([
     tiles: overviewDashboard().tiles,
     filters: undefined,
     includeCookieless: true,
+    leavesOutBots: false,
     time: {
       ...time,
       range: { fromMs: rangeFromMs, toMs },
@@ -116,7 +117,7 @@ it('tiles are answered alone where what lies before begins before 1970', async (
   const range = { fromMs: 0, toMs: 300 * dayMs };
   const board = {
     ...{ projectId: project, tiles: overviewDashboard().tiles },
-    ...{ filters: undefined, includeCookieless: false },
+    ...{ filters: undefined, includeCookieless: false, leavesOutBots: false },
     time: { ...berlin, range, previous: { fromMs: -range.toMs, toMs: 0 } },
   };
   const results = await answerTiles({ run: newRun(), call, failureOf }, board);
@@ -129,6 +130,7 @@ it('tiles whose statements need too much together are asked alone', async () => 
     tiles: overviewDashboard().tiles,
     filters: undefined,
     includeCookieless: true,
+    leavesOutBots: false,
     time: {
       ...berlin,
       range: { fromMs, toMs: fromMs + 3 * dayMs },
@@ -163,7 +165,13 @@ it('a tile that waited while another had the engine is told so, and the other to
   );
   const range = { fromMs, toMs: fromMs + dayMs };
   const board = {
-    ...{ projectId: project, tiles, filters: undefined, includeCookieless: false },
+    ...{
+      projectId: project,
+      tiles,
+      filters: undefined,
+      includeCookieless: false,
+      leavesOutBots: false,
+    },
     time: { ...berlin, range, previous: range },
   };
   let asked = 0;

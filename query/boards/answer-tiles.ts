@@ -24,6 +24,8 @@ export interface BoardQuestions {
   tiles: readonly Tile[];
   filters: DashboardFilters | undefined;
   includeCookieless: boolean;
+  /** From questions that say nothing of bots themselves. */
+  leavesOutBots: boolean;
   time: BoardTime;
 }
 

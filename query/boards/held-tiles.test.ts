@@ -108,7 +108,14 @@ async function expectAlone(
     ...{ timezone, granularity: Granularity.DAY, range },
     previous: { fromMs: toMs - (range.toMs - range.fromMs), toMs },
   };
-  const asked = { projectId, tiles, filters: undefined, includeCookieless, time };
+  const asked = {
+    projectId,
+    tiles,
+    filters: undefined,
+    includeCookieless,
+    leavesOutBots: false,
+    time,
+  };
   const results = await answerTiles({ run, call, failureOf }, asked);
   const alone = createRun();
   for (const [index, { content }] of tiles.entries()) {

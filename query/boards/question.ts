@@ -8,18 +8,26 @@ import {
   QueryRequestSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type BoardTime, type Range, rangeMessage } from './board-time.ts';
+import { filtersOfPeople, saysOfBots } from './bots.ts';
 import { combinedFilters } from './combined-filters.ts';
 
 /** Throws invalid_argument where the filters of both cannot be combined. */
 export function questionOf(
   spec: InsightQuerySpec,
-  board: { filters?: DashboardFilters | undefined; includeCookieless: boolean },
+  board: {
+    filters?: DashboardFilters | undefined;
+    includeCookieless: boolean;
+    leavesOutBots: boolean;
+  },
   { granularity, timezone }: Pick<BoardTime, 'granularity' | 'timezone'>,
   range: Range,
 ): QueryRequest {
   const includeCookieless = spec.includeCookieless || board.includeCookieless;
+  const asked = withFilters(spec, board.filters);
+  const isOfPeople = board.leavesOutBots && !saysOfBots(asked);
+  const whole = isOfPeople ? withFilters(asked, filtersOfPeople()) : asked;
   return create(QueryRequestSchema, {
-    spec: { ...withFilters(spec, board.filters), includeCookieless },
+    spec: { ...whole, includeCookieless },
     timeRange: rangeMessage(range),
     granularity,
     timezone,

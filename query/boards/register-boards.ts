@@ -11,7 +11,7 @@ import {
   type RenderRequest,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { SharedDashboardsService } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
-import { startDeadline } from '../deadline.ts';
+import { type Deadline, startDeadline } from '../deadline.ts';
 import type { RunQuestion } from '../insights/query-insight.ts';
 import { answerOptions, type JsonStandIns } from '../json-codec.ts';
 import { type FailureParts, readFailure } from '../read-failure.ts';
@@ -44,6 +44,8 @@ interface BoardDeps extends BoardOptions, FailureParts {
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
   runQuestion: RunQuestion;
+  /** Whether a project has events of bots. */
+  hasBots: (projectId: string, deadline: Deadline) => Promise<boolean>;
   clock: Clock;
   /** Takes one read of the caller's key; throws resource_exhausted where the key reads too often. */
   startCall: (context: HandlerContext) => Call;
@@ -66,7 +68,8 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
     const call = { deadline, standIns, onRead: count, spend };
     const failureOf = (cause: unknown, signal: AbortSignal) =>
       readFailure(cause, context, { ...deadline, signal }, deps);
-    const own = { readDashboard, timezoneOf, clock, run, call, failureOf };
+    const hasBots = (id: string) => deps.hasBots(id, deadline);
+    const own = { readDashboard, timezoneOf, hasBots, clock, run, call, failureOf };
     return renderDashboard(own, projectId, request);
   };
   const { render } = DashboardsService.method;

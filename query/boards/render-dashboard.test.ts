@@ -7,7 +7,7 @@ import { principalOf } from '../../platform/access/auth-interceptor.ts';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
 import { overviewId } from '../../platform/dashboards/overview-dashboard.ts';
 import { createLog } from '../../platform/log.ts';
-import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
+import { FilterOperator, LogicalOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type TileResult,
   TimeRangePreset,
@@ -16,6 +16,8 @@ import {
   AggregationType,
   Granularity,
   InsightType,
+  SessionMetric,
+  TopKQuery_Dimension,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { useBroker, useEngine } from '../../test/harness/servers/use-servers.ts';
 import {
@@ -147,6 +149,55 @@ it('answers each tile for the dashboard’s time, zone and filters, and the rang
   });
   expect(otherwise.results.map(totalOf)).toEqual([4, 'trends', 2]);
   expect((await dashboards.get({ id })).dashboard).toEqual(dashboard);
+});
+
+it('leaves bots out where it is asked to, of each question that says nothing of them itself', async () => {
+  const other = await newCustomer(accounts);
+  const { projectId } = other;
+  const own = accounts.as(bearer(other, projectId)).dashboards;
+  const bot = { property: '$bot', operator: FilterOperator.EQUALS, value: 'true' };
+  const search = { operator: FilterOperator.CONTAINS, value: 'x' };
+  const tiles = [
+    views,
+    // A group of alternatives is none for bots.
+    {
+      ...views,
+      filterGroups: ['plan', 'none'].map((property) => ({ filters: [{ ...search, property }] })),
+      filterGroupsOperator: LogicalOperator.OR,
+    },
+    { ...views, filterGroups: [{ filters: [bot] }] },
+    { ...views, events: [{ event: { kind: 'page_view', filters: [bot] } }] },
+    {
+      insightType: InsightType.SEGMENTATION,
+      session: { metric: SessionMetric.SESSIONS, scope: { filters: [bot] } },
+    },
+    {
+      insightType: InsightType.TOP_K,
+      topK: { dimension: TopKQuery_Dimension.PROPERTY, property: '$bot' },
+    },
+  ].map((value) => ({ ...place, content: { case: 'insight', value } }) as const);
+  const { dashboard } = await own.create({ displayName: 'Board', timeRange: today, tiles });
+  const id = dashboard?.id ?? '';
+  const row = (fields = {}) =>
+    storedRow({ projectId, occurTimeMs: nowMs - 60_000, strings: { plan: 'x' }, ...fields });
+  const totals = async (leaveOutBots?: boolean) => {
+    const { results, hasBots } = await own.render({
+      id,
+      ...(leaveOutBots !== undefined && { leaveOutBots }),
+    });
+    return [hasBots, ...results.map(totalOf)];
+  };
+  await storeRows(clickhouse, [row(), row()]);
+  expect(await totals(true)).toEqual([false, 2, 2, 0, 0, 0, 'topK']);
+
+  await storeRows(clickhouse, [row({ bools: { $bot: true } })]);
+  expect(await totals()).toEqual([undefined, 3, 3, 1, 1, 1, 'topK']);
+  expect(await totals(false)).toEqual([true, 3, 3, 1, 1, 1, 'topK']);
+  expect(await totals(true)).toEqual([true, 2, 2, 1, 1, 1, 'topK']);
+  const { results } = await own.render({ id, leaveOutBots: true });
+  const last = results.at(-1)?.outcome;
+  const answer = last?.case === 'insight' ? last.value.result : undefined;
+  expect(answer?.case === 'topK' && answer.value.rows.map(({ value }) => value)).toEqual([2, 1]);
 });
 
 it('lets a tile fail alone, with its reason', async () => {

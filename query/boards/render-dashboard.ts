@@ -19,6 +19,8 @@ export interface RenderDeps extends AnswerDeps {
   readDashboard: ReadDashboard;
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
+  /** Whether a project has events of bots. */
+  hasBots: (projectId: string) => Promise<boolean>;
   clock: Clock;
 }
 
@@ -45,12 +47,18 @@ export async function renderDashboard(
     },
     deps.clock.nowMs(),
   );
+  const { leaveOutBots } = request;
+  const hasBots = leaveOutBots === undefined ? undefined : await deps.hasBots(projectId);
   const results = await answerTiles(deps, {
     projectId,
     tiles: dashboard.tiles,
     filters: request.filters ?? dashboard.filters,
     includeCookieless: request.includeCookieless ?? dashboard.includeCookieless,
+    leavesOutBots: leaveOutBots === true && hasBots === true,
     time,
   });
-  return create(RenderResponseSchema, { dashboard, time: timeMessage(time), results });
+  return create(RenderResponseSchema, {
+    ...{ dashboard, time: timeMessage(time), results },
+    ...(hasBots !== undefined && { hasBots }),
+  });
 }

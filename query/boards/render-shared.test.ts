@@ -10,6 +10,7 @@ import { overviewId } from '../../platform/dashboards/overview-dashboard.ts';
 import { createLog } from '../../platform/log.ts';
 import type { TileSchema } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
+  type InsightQuerySpec,
   InsightType,
   type QueryResponse,
   QueryResponseSchema,
@@ -31,6 +32,7 @@ let owner: Awaited<ReturnType<typeof newCustomer>>;
 let dashboards: Clients['dashboards'];
 let answer: () => Promise<QueryResponse>;
 let questions = 0;
+let onQuestion: (spec: InsightQuerySpec | undefined) => void;
 
 const start = (dataDir?: string): Promise<AccountsProcess> =>
   startAccounts({
@@ -39,12 +41,14 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
     clock: { nowMs: () => nowMs },
     reads: (router, control) =>
       registerBoards(router, {
-        runQuestion: () => {
+        runQuestion: ({ request: { spec } }) => {
           questions++;
+          onQuestion(spec);
           return answer();
         },
         readDashboard: control.readDashboard,
         timezoneOf: () => 'UTC',
+        hasBots: async () => true,
         shares: control.shares,
         checkPassword: async (stored, password, from) =>
           (await control.passwords.check(stored, password, { kind: 'stranger', from })).ok,
@@ -74,6 +78,7 @@ beforeEach(async () => {
   dashboards = accounts.as(bearer(owner, owner.projectId)).dashboards;
   answer = async () => total(questions);
   questions = 0;
+  onQuestion = () => {};
 });
 
 afterAll(() => accounts.close());
@@ -295,6 +300,17 @@ describe('a rendering', () => {
     answer = async () => total(8);
     await shown(token);
     expect(questions).toBe(2);
+  });
+
+  it('leaves bots out, and is another one for who counts them', async () => {
+    const { token } = await shareOne();
+    const { shared } = accounts.as({ 'x-test-network': 'home' });
+    const asked: boolean[] = [];
+    answer = async () => total(1);
+    onQuestion = (spec) => asked.push(JSON.stringify(spec?.filterGroups).includes('$bot'));
+    for (const countBots of [false, false, true])
+      expect((await shared.render({ token, countBots })).hasBots).toBe(true);
+    expect(asked).toEqual([true, false]);
   });
 
   it('is another one as soon as the dashboard has changed', async () => {

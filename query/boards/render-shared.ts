@@ -61,14 +61,14 @@ export function createRenderShared(deps: SharedDeps): RenderShared {
   const kept = new KeptRenders<Shown>(clock, maxKeptBytes);
   const isRight = createSharePasswords(deps);
   const calls = createTokenBuckets({ perSecond: callsPerSecond, burst: callsAtOnce, clock });
-  return async ({ token, password }, context) => {
+  return async ({ token, password, countBots }, context) => {
     const from = deps.networkOf(context) ?? '';
     refuseAfter(calls.take(from, 1), 'too many calls, try again later');
     const found = findShare(shares, token, clock);
     await requirePassword(isRight, found.share, password, deps.networkOf(context));
     // What is taken from a dashboard is not shown again.
-    const key = `${found.share.id} ${found.revision}`;
-    const answer = kept.get(key, () => renderShare(deps, found));
+    const key = `${found.share.id} ${found.revision} ${countBots}`;
+    const answer = kept.get(key, () => renderShare(deps, found, !countBots));
     const { response, bytes } = await unlessGone(answer, context.signal);
     calls.charge(from, Math.floor(bytes / bytesOfCall));
     // It may have ended while this call waited.
@@ -102,8 +102,10 @@ async function requirePassword(
 async function renderShare(
   { render, clock }: SharedDeps,
   { projectId, share }: FoundShare,
+  leaveOutBots: boolean,
 ): Promise<Rendered<Shown>> {
-  const board = await render(projectId, create(BoardRequestSchema, { id: share.dashboardId }));
+  const request = create(BoardRequestSchema, { id: share.dashboardId, leaveOutBots });
+  const board = await render(projectId, request);
   const { dashboard, time } = board ?? {};
   if (board === undefined || dashboard === undefined) throw noSuchShare();
   const { displayName, description } = dashboard;
@@ -112,6 +114,7 @@ async function renderShare(
     description,
     ...(time !== undefined && { time }),
     tiles: sharedTiles(board),
+    hasBots: board.hasBots ?? false,
     renderTime: timestampFromMs(clock.nowMs()),
   });
   const mayPass = board.results.some(

@@ -164,6 +164,16 @@ describe('drawn sessions', () => {
     }
   });
 
+  it.each([1, 7, 200])(
+    'are those of people where bots are left out, on pages of %i',
+    async (pageSize) => {
+      const people = model.map(expected).filter(({ bot }) => !bot);
+      expect(people.length).toBeLessThan(model.length);
+      const visits = await walk(projectId, { pageSize, leaveOutBots: true });
+      expect(visits.map(shown)).toEqual(people);
+    },
+  );
+
   it('are nobody else’s', async () => {
     expect(await walk(randomUUID())).toEqual([]);
   });
@@ -244,6 +254,19 @@ describe('pages', () => {
     const error = await list(randomUUID(), request).catch(ConnectError.from);
     expect(error).toMatchObject({ code: Code.InvalidArgument, rawMessage: message });
   });
+});
+
+it('beyond many of bots come with a later page', async () => {
+  const projectId = randomUUID();
+  const at = (minute: number, bools: StoredRow['bools']): StoredRow =>
+    storedRow({ projectId, occurTimeMs: startMs + minute * 60_000, bools });
+  const bots = Array.from({ length: 25 }, (_, minute) => at(1 + minute, { $bot: true }));
+  const person = at(0, {});
+  await storeRows(service.clickhouse, [...bots, person]);
+  const asked = { pageSize: 1, leaveOutBots: true };
+  expect((await list(projectId, asked)).visits).toEqual([]);
+  const visits = await walk(projectId, asked);
+  expect(visits.map(({ sessionId }) => sessionId)).toEqual([person.sessionId]);
 });
 
 it('are whole in JSON', async () => {

@@ -2,6 +2,7 @@
 // visit-starts.ts finds the page's visits, visit-facts.ts tells what they are.
 
 import { create } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
@@ -11,7 +12,7 @@ import {
   ListVisitsResponseSchema,
   type Visit,
 } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
-import { encodeCursor } from '../../cursor.ts';
+import { encodeCursor, type Position } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
 import { deletedIds } from '../../identity/deleted-ids.ts';
 import { mergedIds } from '../../identity/merged-ids.ts';
@@ -30,20 +31,58 @@ export async function listVisits(
 ): Promise<ListVisitsResponse> {
   const seal = sealOf(ListVisitsRequestSchema, projectId, request);
   const pageSize = readPageSize(request.pageSize, pageSizes);
-  const asked = {
-    ...{ projectId, ...readTimeRange(request.timeRange), maxRows: pageSize + 1 },
-    after: readPageToken(request.pageToken, seal),
+  const range = { projectId, ...readTimeRange(request.timeRange), maxRows: pageSize + 1 };
+  const readPage = async (after: Position | undefined) => {
+    const starts = await readVisitStarts(clickhouse, { ...range, after }, clock.nowMs(), deadline);
+    const page = starts.slice(0, pageSize);
+    const visits = await readVisits(clickhouse, projectId, page, deadline);
+    const last = starts.length > pageSize ? page.at(-1) : undefined;
+    return { visits, next: last && { timeMs: last.startMs, id: last.sessionId } };
   };
-  const starts = await readVisitStarts(clickhouse, asked, clock.nowMs(), deadline);
-  const page = starts.slice(0, pageSize);
-  const visits = await readVisits(clickhouse, projectId, page, deadline);
+  const after = readPageToken(request.pageToken, seal);
+  const { visits, next } = request.leaveOutBots
+    ? await readPeople(readPage, after, pageSize)
+    : await readPage(after);
   await nameProfiles(clickhouse, projectId, visits, deadline);
-  const last = page.at(-1);
-  const nextPageToken =
-    last === undefined || starts.length <= pageSize
-      ? ''
-      : encodeCursor({ timeMs: last.startMs, id: last.sessionId }, seal);
+  const nextPageToken = next === undefined ? '' : encodeCursor(next, seal);
   return create(ListVisitsResponseSchema, { visits, nextPageToken });
+}
+
+interface VisitsPage {
+  visits: Visit[];
+  /** The last visit, where more follow. */
+  next: Position | undefined;
+}
+
+/** Beyond so many pages of hardly anything but bots, a page is short: `next` says how far the look came. */
+const maxPages = 10;
+
+/**
+ * Whose visit it is, its events say and not the table of starts, so that pages are read whole and bots taken from them.
+ */
+async function readPeople(
+  readPage: (after: Position | undefined) => Promise<VisitsPage>,
+  after: Position | undefined,
+  pageSize: number,
+): Promise<VisitsPage> {
+  const visits: Visit[] = [];
+  let next = after;
+  for (let page = 0; page < maxPages; page++) {
+    const read = await readPage(next);
+    visits.push(...read.visits.filter(({ bot }) => !bot));
+    next = read.next;
+    if (visits.length > pageSize) {
+      visits.length = pageSize;
+      next = placeOf(visits.at(-1));
+    }
+    if (next === undefined || visits.length === pageSize) break;
+  }
+  return { visits, next };
+}
+
+function placeOf(visit: Visit | undefined): Position | undefined {
+  if (visit?.startTime === undefined) return undefined;
+  return { timeMs: timestampMs(visit.startTime), id: visit.sessionId };
 }
 
 /** Each visit comes with the profile of its event, and leaves with the root of that, unless the root is deleted. */

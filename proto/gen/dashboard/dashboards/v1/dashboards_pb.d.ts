@@ -773,6 +773,14 @@ export declare type RenderRequest = Message<"dashboard.dashboards.v1.RenderReque
    * @generated from field: optional bool include_cookieless = 8;
    */
   includeCookieless?: boolean | undefined;
+
+  /**
+   * Leaves out events of bots, where the project has any, in each question that says nothing of $bot itself. The
+   * condition counts among the question's filters.
+   *
+   * @generated from field: optional bool leave_out_bots = 20;
+   */
+  leaveOutBots?: boolean | undefined;
 };
 
 /**
@@ -807,6 +815,13 @@ export declare type RenderResponse = Message<"dashboard.dashboards.v1.RenderResp
    * @generated from field: repeated dashboard.dashboards.v1.TileResult results = 3;
    */
   results: TileResult[];
+
+  /**
+   * Whether the project has events of bots; absent unless leave_out_bots is given.
+   *
+   * @generated from field: optional bool has_bots = 20;
+   */
+  hasBots?: boolean | undefined;
 };
 
 /**

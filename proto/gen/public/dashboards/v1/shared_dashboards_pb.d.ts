@@ -34,6 +34,13 @@ export declare type RenderRequest = Message<"public.dashboards.v1.RenderRequest"
    * @generated from field: string password = 2;
    */
   password: string;
+
+  /**
+   * Counts events of bots, which are left out unless a question says something of $bot itself.
+   *
+   * @generated from field: bool count_bots = 20;
+   */
+  countBots: boolean;
 };
 
 /**
@@ -82,6 +89,13 @@ export declare type RenderResponse = Message<"public.dashboards.v1.RenderRespons
    * @generated from field: google.protobuf.Timestamp render_time = 5;
    */
   renderTime?: Timestamp | undefined;
+
+  /**
+   * Whether the project has events of bots.
+   *
+   * @generated from field: bool has_bots = 20;
+   */
+  hasBots: boolean;
 };
 
 /**

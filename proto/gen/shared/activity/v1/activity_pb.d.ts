@@ -1234,6 +1234,14 @@ export declare type ListVisitsRequest = Message<"shared.activity.v1.ListVisitsRe
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Leaves out visits with events of bots. A page of a project with many of them may have fewer visits, or none, though
+   * more follow.
+   *
+   * @generated from field: bool leave_out_bots = 20;
+   */
+  leaveOutBots: boolean;
 };
 
 /**
