@@ -29,9 +29,9 @@ type State<T> = {
 
 const nothingRead = { rows: [], next: '', error: undefined, isLoading: true, isFirstPage: true };
 
-/** `key` names everything that the rows depend on; another key ends what is on its way. */
+/** `key` names everything that the rows depend on; another key ends what is on its way, and undefined asks nothing. */
 export function usePages<T>(
-  key: string,
+  key: string | undefined,
   load: (pageToken: string, signal: AbortSignal) => Promise<Page<T>>,
 ): Paged<T> {
   const [state, setState] = useState<State<T>>(nothingRead);
@@ -63,7 +63,7 @@ export function usePages<T>(
       shown.current = key;
       setState(nothingRead);
     }
-    void read('');
+    if (key !== undefined) void read('');
     return () => running.current?.abort();
   }, [key, round]);
   // A list that failed while the service was away asks again by itself: the page that failed, and none before it.

@@ -73,7 +73,7 @@ function jsonTexts(text: string): string[] {
   return isOther ? [JSON.stringify(text), text] : [JSON.stringify(text)];
 }
 
-/** Conditions on a text column that is '' if the field is absent. */
+/** Conditions on a text, a column or an expression, that is '' if the field is absent. */
 export function textComparisons(column: string, bindings: Bindings): Comparisons {
   return {
     isOneOf: (texts) =>

@@ -328,7 +328,7 @@ const refused: [string, ListInput, string][] = [
   [
     'an unknown activity',
     group({ property: '$url', operator: IS_SET, source: PropertySource.AUTO }),
-    'filterGroups[0].filters[0].property: the source AUTO has $browser, $browserVersion, $os, $osVersion, $device, $country, $region, $city',
+    'filterGroups[0].filters[0].property: the source AUTO has $browser, $browserVersion, $os, $osVersion, $device, $country, $region, $city, $bot',
   ],
   [
     'too many filters',

@@ -104,11 +104,12 @@ export function matchingSql(project: string, condition: string, ids: readonly st
     SELECT lower(hex(id))
     FROM (
       SELECT transform(profile_id, merged.1, merged.2, profile_id) AS id,
-        ${latestSql('agent')} AS agent, ${latestSql('place')} AS place, ${activityFields}
+        ${latestSql('agent')} AS agent, ${latestSql('place')} AS place, ${activityFields},
+        max(seen) AND NOT max(person) AS bot
       FROM (
-        SELECT profile_id, agent, place FROM profile_listing
+        SELECT profile_id, agent, place, person, true AS seen FROM profile_listing
         WHERE ${ofProjectSql(project)} AND profile_id IN (SELECT arrayJoin(arrayConcat(asked, merged.1)))
-        UNION ALL SELECT arrayJoin(asked), '', '')
+        UNION ALL SELECT arrayJoin(asked), '', '', false, false)
       GROUP BY id)
     WHERE ${condition} ${everyRow}`;
   return { sql, params: { ids } };
@@ -141,7 +142,8 @@ export function everybodySql(
 ): string {
   const seen = `SELECT if(edges.root_id = ${noRootSql}, listing.profile_id, edges.root_id) AS seen_id,
       min(listing.first_received) AS first_received, ${table === 'profile_activity' ? summed : listed},
-      ${latestSql('listing.agent')} AS agent, ${latestSql('listing.place')} AS place
+      ${latestSql('listing.agent')} AS agent, ${latestSql('listing.place')} AS place,
+      max(listing.person) AS person
     FROM ${table} AS listing
     LEFT ANY JOIN (
       SELECT profile_id, root_id FROM profiles FINAL WHERE project_id = ${project} AND edge AND root != ''
@@ -154,6 +156,7 @@ export function everybodySql(
       SELECT known_id = ${noRootSql} AS anonymous, if(anonymous, seen_id, known_id) AS id,
         if(anonymous, first_received, create_time) AS created, if(anonymous, first_received, update_time) AS updated,
         distinct_id AS external_id, traits, anonymous OR (named AND NOT deleted AND root = '') AS visible,
-        seen_id != ${noRootSql} AS has_events, first_seen, ${sums} ${activityFields}
+        seen_id != ${noRootSql} AS has_events, has_events AND NOT person AS bot, first_seen,
+        ${sums} ${activityFields}
       FROM (${known}) AS known FULL JOIN (${seen}) AS seen ON seen.seen_id = known.known_id)`;
 }

@@ -26,8 +26,8 @@ import { invalidArgument } from '../invalid-argument.ts';
 
 const maxFilterGroups = 50;
 
-/** From a property of the activity to its column. */
-const activityColumns: ReadonlyMap<string, string> = new Map([
+/** From a property of the activity to its text, '' where it is absent. */
+const activityTexts: ReadonlyMap<string, string> = new Map([
   ['$browser', 'browser'],
   ['$browserVersion', 'browser_version'],
   ['$os', 'os'],
@@ -36,6 +36,7 @@ const activityColumns: ReadonlyMap<string, string> = new Map([
   ['$country', 'country'],
   ['$region', 'region'],
   ['$city', 'city'],
+  ['$bot', "if(bot, 'true', '')"],
 ]);
 
 /** The condition that filters put on a profile. */
@@ -168,12 +169,12 @@ function oneCondition(filter: PropertyFilter, path: string, bindings: Bindings):
       return { sql, parts: { traits: sql, activity: always }, admitsTraitless };
     }
     case PropertySource.AUTO: {
-      const column = activityColumns.get(property);
-      if (column !== undefined) {
-        const sql = comparison(filter, path, textComparisons(column, bindings));
+      const text = activityTexts.get(property);
+      if (text !== undefined) {
+        const sql = comparison(filter, path, textComparisons(text, bindings));
         return { sql, parts: { traits: always, activity: sql }, admitsTraitless: true };
       }
-      const names = [...activityColumns.keys()].join(', ');
+      const names = [...activityTexts.keys()].join(', ');
       throw invalidArgument(`${path}.property`, `the source AUTO has ${names}`);
     }
     case PropertySource.CUSTOM:

@@ -11,6 +11,7 @@ import {
   listActivity,
   newEvent,
 } from '../harness/clients/client.ts';
+import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs } from '../harness/web/web-app.ts';
 
@@ -18,6 +19,12 @@ const timeout = patienceMs;
 const gptBot =
   'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)';
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
+
+/** Of a new board, or a share of one. */
+interface Made {
+  dashboard: { id: string };
+  token: string;
+}
 
 describe.runIf(hasBrowser)('a project', () => {
   const app = useWebApp();
@@ -89,4 +96,95 @@ describe.runIf(hasBrowser)('a project', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ segmentation: { total: 5 } });
   });
+
+  /** A method of the dashboards, as its admin. */
+  async function dashboards(method: string, message: unknown): Promise<Made> {
+    const { baseUrl, projectId } = app.stack;
+    const path = '/public.auth.v1.AuthService/SignIn';
+    const signedIn = await call(baseUrl, path, app.stack.publicKey, app.admin);
+    const response = await fetch(`${baseUrl}/dashboard.dashboards.v1.DashboardsService/${method}`, {
+      method: 'POST',
+      headers: {
+        ...{ 'content-type': 'application/json', 'x-project-id': projectId },
+        authorization: `Bearer ${signedIn.body['accessToken']}`,
+      },
+      body: JSON.stringify(message),
+    });
+    expect(response.status).toBe(200);
+    const made: Made = JSON.parse(await response.text());
+    return made;
+  }
+
+  it('leaves them out of its own boards, read, edited and shared, unless a tile asks about them', async () => {
+    const users = {
+      insightType: 'INSIGHT_TYPE_SEGMENTATION',
+      events: [{ event: {}, aggregation: 'AGGREGATION_TYPE_UNIQUE_USERS' }],
+    };
+    const filters = [{ property: '$bot', operator: 'FILTER_OPERATOR_EQUALS', value: 'true' }];
+    const { dashboard } = await dashboards('Create', {
+      displayName: 'Shop',
+      tiles: [
+        { title: 'Everybody', x: 0, w: 36, h: 12, insight: users },
+        {
+          title: 'Crawlers',
+          x: 36,
+          w: 36,
+          h: 12,
+          insight: { ...users, filterGroups: [{ filters }] },
+        },
+      ],
+    });
+    const { token } = await dashboards('CreateShare', { dashboardId: dashboard.id });
+    const figures = async (page: Page) =>
+      (await page.locator('.big-figure b').allTextContents()).join(' ');
+    const shows = (page: Page, text: string) =>
+      expect.poll(() => figures(page), { timeout }).toBe(text);
+    const turns = async (page: Page) => {
+      await shows(page, '3 2');
+      expect(await axe(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Count bots' }).click();
+      await shows(page, '5 2');
+      await page.getByRole('button', { name: 'Leave bots out' }).click();
+      await shows(page, '3 2');
+    };
+
+    const path = `/p/${app.stack.projectId}/boards/${dashboard.id}`;
+    const { page, faults } = await app.signedIn(path);
+    await turns(page);
+    await page.getByRole('link', { name: 'Everybody' }).click();
+    await page.getByRole('button', { name: 'Bot is not true', exact: true }).waitFor();
+    await shows(page, '3');
+    expect(faults).toEqual([]);
+
+    // A question that was just changed is asked alone.
+    await page.goto(`${app.stack.baseUrl}${path}?edit=yes`);
+    await shows(page, '3 2');
+    await page.getByRole('button', { name: 'Edit Everybody' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Count cookieless visitors as users').check();
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await turns(page);
+
+    const stranger = await app.newReader();
+    await turns(await stranger.openTab(`/s/${token}`));
+    expect(stranger.faults).toEqual([]);
+  });
+
+  it.each(['visits', 'profiles'])(
+    'lists none of them among its %s, unless it is asked to',
+    async (list) => {
+      const { page, faults } = await app.signedIn(`/p/${app.stack.projectId}/${list}`);
+      const rows = page.getByRole('grid').locator('.table-row');
+      const are = (count: number) => expect.poll(() => rows.count(), { timeout }).toBe(count);
+      await are(3);
+      expect(await rows.filter({ hasText: 'gpt' }).count()).toBe(0);
+      expect(await axe(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Count bots' }).click();
+      await are(5);
+      await page.getByRole('button', { name: 'Leave bots out' }).click();
+      await are(3);
+      expect(faults).toEqual([]);
+    },
+  );
 });

@@ -10,6 +10,7 @@ import {
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
+import { areBotsCounted } from '../filter/bots.tsx';
 import { boardTime, timeQuery } from '../question/board-time.ts';
 import { type Resource, useResource } from '../resource.ts';
 import { address } from '../router.ts';
@@ -23,9 +24,11 @@ export const insights = createClient(InsightsService, transport);
 export function useBoard(projectId: string, id: string): Resource<RenderResponse> {
   const range = useRange();
   const { query } = address.value;
-  return useResource(`board ${projectId} ${id} ${JSON.stringify(timeQuery(query))}`, (end) =>
+  const leaveOutBots = !areBotsCounted();
+  const key = `board ${projectId} ${id} ${JSON.stringify(timeQuery(query))} ${leaveOutBots}`;
+  return useResource(key, (end) =>
     dashboards.render(
-      { id, ...(hasRange(query) ? { timeRange: boardTime(query, range) } : {}) },
+      { id, leaveOutBots, ...(hasRange(query) ? { timeRange: boardTime(query, range) } : {}) },
       inProject(projectId, end),
     ),
   );

@@ -9,6 +9,7 @@ import type {
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { inProject } from '../client.ts';
 import { Check, Field } from '../fields/field.tsx';
+import { BotsNote, botsWhere } from '../filter/bots.tsx';
 import { hasCookieless } from '../filter/cookieless.tsx';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { boardTime } from '../question/board-time.ts';
@@ -84,6 +85,7 @@ export function BoardEditor(props: {
       <div class="page-head">
         <h1 tabIndex={-1}>Edit {base.displayName}</h1>
         <div class="row">
+          <BotsNote bots={botsWhere(board.hasBots ?? false)} />
           <RangePicker saved={savedRangeName(base)} />
           <button type="button" onClick={leave}>
             Cancel

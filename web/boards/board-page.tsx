@@ -2,6 +2,7 @@
 
 import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { BotsNote, botsWhere } from '../filter/bots.tsx';
 import { Freshness } from '../results/provenance.tsx';
 import { address, setQuery } from '../router.ts';
 import type { PageProps } from '../routes.ts';
@@ -72,6 +73,7 @@ function ReadBoard(props: {
       <div class="page-head">
         <h1 tabIndex={-1}>{dashboard.displayName}</h1>
         <div class="row">
+          <BotsNote bots={botsWhere(board.hasBots ?? false)} />
           <RangePicker saved={savedRangeName(dashboard)} />
           <button
             type="button"

@@ -13,10 +13,12 @@ import {
   type QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { explain, inProject } from '../client.ts';
+import { botsWhere, groupWithoutBots } from '../filter/bots.tsx';
 import { fromPropertyFilter } from '../filter/condition.ts';
+import { botProperty } from '../filter/seen-visitors.ts';
 import { writeSpec } from '../question/ask.ts';
 import { timeKey } from '../question/board-time.ts';
-import { questionHref } from '../question/question-link.ts';
+import { questionHref, withGroups } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { useResource } from '../resource.ts';
 import type { Rows } from '../results/shown.ts';
@@ -64,9 +66,13 @@ function OneTile(props: {
 }) {
   const { projectId, board, tile } = props;
   const saved = savedContent(board, tile);
-  const asked = useAnswer(projectId, board.time, saved ? undefined : specOf(tile));
-  const content = saved ?? asked;
   const spec = specOf(tile);
+  const asked = useAnswer(
+    projectId,
+    board.time,
+    saved || !spec ? undefined : wholeQuestion(board, spec),
+  );
+  const content = saved ?? asked;
   const open = (rows: Rows): void => {
     const href = spec ? rowsHref(rowsContext(projectId, board, spec), rows) : undefined;
     if (href) navigate(href);
@@ -139,26 +145,38 @@ function daysOf(time: RenderedTime | undefined): Record<string, string> {
   return time ? { from: time.firstDay, to: time.lastDay } : {};
 }
 
-function questionContext(
-  projectId: string,
-  { dashboard, time }: RenderResponse,
-  spec: InsightQuerySpec,
-) {
-  const filterGroups = dashboard?.filters?.filterGroups ?? [];
-  return { projectId, spec, filterGroups, time: daysOf(time) };
+/** What holds besides the question's own conditions: those of the board, and that of bots. */
+function groupsBeside({ dashboard, hasBots }: RenderResponse, spec: InsightQuerySpec) {
+  const ofBoard = dashboard?.filters?.filterGroups ?? [];
+  const whole = { ...spec, filterGroups: [...spec.filterGroups, ...ofBoard] };
+  const isOfPeople = botsWhere(hasBots ?? false) === 'left out' && !saysOfBots(whole);
+  return isOfPeople ? [...ofBoard, groupWithoutBots()] : ofBoard;
 }
 
-function rowsContext(
-  projectId: string,
-  { dashboard, time }: RenderResponse,
-  spec: InsightQuerySpec,
-) {
-  const ofBoard = dashboard?.filters?.filterGroups ?? [];
+/** As the board asks it; without the others' conditions where one question cannot say both, until it is saved. */
+function wholeQuestion(board: RenderResponse, spec: InsightQuerySpec): InsightQuerySpec {
+  return withGroups(spec, groupsBeside(board, spec)) ?? spec;
+}
+
+/** Whether a question compares or groups by $bot: it is asked as it is. */
+function saysOfBots(spec: InsightQuerySpec): boolean {
+  return writeSpec(spec).includes(JSON.stringify(botProperty));
+}
+
+function questionContext(projectId: string, board: RenderResponse, spec: InsightQuerySpec) {
+  return {
+    ...{ projectId, spec },
+    ...{ filterGroups: groupsBeside(board, spec), time: daysOf(board.time) },
+  };
+}
+
+function rowsContext(projectId: string, board: RenderResponse, spec: InsightQuerySpec) {
+  const { time } = board;
   return {
     projectId,
     spec,
     granularity: time?.granularity ?? Granularity.DAY,
-    conditions: ofBoard.flatMap(({ filters }) => filters.map(fromPropertyFilter)),
+    conditions: groupsBeside(board, spec).flatMap(({ filters }) => filters.map(fromPropertyFilter)),
     time: daysOf(time),
   };
 }

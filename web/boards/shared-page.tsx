@@ -9,6 +9,7 @@ import {
   type SharedTile,
 } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { Field } from '../fields/field.tsx';
+import { areBotsCounted, BotsNote, botsWhere } from '../filter/bots.tsx';
 import { useResource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
 import type { PageProps } from '../routes.ts';
@@ -28,8 +29,10 @@ export function Page({ params }: PageProps) {
   const token = params['token'] ?? '';
   const [password, setPassword] = useState('');
   const [round, setRound] = useState(0);
-  const { data, error, isLoading, reload } = useResource(`shared ${token} ${round}`, (end) =>
-    shared.render({ token, password }, { signal: end }),
+  const countBots = areBotsCounted();
+  const key = `shared ${token} ${round} ${countBots}`;
+  const { data, error, isLoading, reload } = useResource(key, (end) =>
+    shared.render({ token, password, countBots }, { signal: end }),
   );
   const code = error === undefined ? undefined : ConnectError.from(error).code;
   useEffect(() => {
@@ -108,6 +111,7 @@ function Board({ board }: { board: RenderResponse }) {
             {formatDay(time.firstDay)} to {formatDay(time.lastDay)}, days of {zone}
           </p>
         ) : null}
+        <BotsNote bots={botsWhere(board.hasBots)} />
       </div>
       {board.description ? <p class="hint">{board.description}</p> : null}
       <Grid

@@ -10,7 +10,7 @@ import {
 import type { Resource } from '../resource.ts';
 import { address, setQuery } from '../router.ts';
 import { type Condition, toPropertyFilter } from './condition.ts';
-import { botProperty as property, type SeenVisitors, useSeenVisitors } from './seen-visitors.ts';
+import { botProperty as property, type SeenVisitors } from './seen-visitors.ts';
 
 const noBots: Condition = {
   property,
@@ -22,14 +22,19 @@ const noBots: Condition = {
 /** `none`: the project has none. undefined: nobody knows yet. */
 export type Bots = 'none' | 'left out' | 'counted' | undefined;
 
-export function useBots(projectId: string): Bots {
-  return botsOf(useSeenVisitors(projectId));
-}
-
 export function botsOf({ data, error }: Resource<SeenVisitors>): Bots {
   if (data === undefined && !error) return undefined;
-  if (data?.hasBots === false) return 'none';
-  return address.value.query.get('bots') === '1' ? 'counted' : 'left out';
+  return botsWhere(data?.hasBots ?? true);
+}
+
+export function botsWhere(hasBots: boolean): Bots {
+  if (!hasBots) return 'none';
+  return areBotsCounted() ? 'counted' : 'left out';
+}
+
+/** What the address says. */
+export function areBotsCounted(): boolean {
+  return address.value.query.get('bots') === '1';
 }
 
 /** The conditions of a page with its own on bots, unless one of them is on bots already. */

@@ -4,8 +4,10 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { explain, inProject } from '../client.ts';
+import { botsOf, withoutBots } from '../filter/bots.tsx';
 import { readConditions, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
+import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { usePages } from '../pages.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import type { PageProps } from '../routes.ts';
@@ -61,22 +63,24 @@ const columns: Column<Profile>[] = [
 
 export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
-  const asked = address.value.query.get('f') ?? '';
-  const conditions = readConditions(asked);
+  const conditions = readConditions(address.value.query.get('f') ?? '');
   const { sort, sorting } = profileSort();
-  const key = `profiles ${projectId} ${asked} ${JSON.stringify(sort)}`;
+  const bots = botsOf(useSeenVisitors(projectId));
+  const all = withoutBots(conditions, bots);
+  const key = bots && `profiles ${projectId} ${writeConditions(all) ?? ''} ${JSON.stringify(sort)}`;
   // The key of a list that the service could not sort.
-  const [unsorted, setUnsorted] = useState('');
+  const [unsorted, setUnsorted] = useState<string>();
+  const isUnsorted = key !== undefined && unsorted === key;
   const { rows, error, isLoading, hasMore, more, reload } = usePages(key, async (token, end) => {
-    if (unsorted !== key) {
+    if (!isUnsorted) {
       try {
-        return await loadProfiles(projectId, conditions, sort, token, end);
+        return await loadProfiles(projectId, all, sort, token, end);
       } catch (cause) {
         if (end.aborted || token !== '' || !isTooManyToSort(cause)) throw cause;
         setUnsorted(key);
       }
     }
-    return loadProfiles(projectId, conditions, undefined, token, end);
+    return loadProfiles(projectId, all, undefined, token, end);
   });
   // The list stays while it is sorted anew, and the focus on its heads.
   const wasShown = useRef(false);
@@ -91,6 +95,7 @@ export function Page({ params }: PageProps) {
       <FilterBar
         of="profiles"
         conditions={conditions}
+        bots={bots}
         onChange={(next) => setQuery({ f: writeConditions(next) })}
       />
       <Fault cause={error} retry={reload} />
@@ -103,14 +108,14 @@ export function Page({ params }: PageProps) {
           <div class="row between">
             <p class="hint" aria-live="polite">
               {plural(rows.length, 'profile')} {hasMore ? 'loaded, more as you scroll' : ''}
-              {unsorted === key ? ' They are too many to sort: the newest come first.' : ''}
+              {isUnsorted ? ' They are too many to sort: the newest come first.' : ''}
             </p>
             <TraitColumnsMenu rows={rows} />
           </div>
           <Table
             label="Profiles"
             rows={rows}
-            {...(unsorted === key ? {} : { sorting })}
+            {...(isUnsorted ? {} : { sorting })}
             columns={[...columns, ...traitColumns()]}
             rowKey={({ id }) => id}
             onOpen={({ id }) => navigate(`/p/${projectId}/profiles/${id}`)}

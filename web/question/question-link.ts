@@ -17,16 +17,25 @@ export type QuestionOf = {
   time: Record<string, string>;
 };
 
-/** undefined where one question cannot say it: its own groups are alternatives, and others must hold besides. */
+/** undefined where one question cannot say it. */
 export function questionHref({
   projectId,
   spec,
   filterGroups,
   time,
 }: QuestionOf): string | undefined {
-  const isEither = spec.filterGroups.length > 1 && spec.filterGroupsOperator === LogicalOperator.OR;
-  if (isEither && filterGroups.length > 0) return undefined;
-  const whole = { ...spec, filterGroups: [...spec.filterGroups, ...filterGroups] };
+  const whole = withGroups(spec, filterGroups);
+  if (!whole) return undefined;
   const query = new URLSearchParams({ ...time, q: writeSpec(whole) });
   return `/p/${projectId}/insights/${formOf(spec).id}?${query}`;
+}
+
+/** undefined where its own groups are alternatives, and others must hold besides: one question cannot say it. */
+export function withGroups(
+  spec: InsightQuerySpec,
+  groups: readonly FilterGroup[],
+): InsightQuerySpec | undefined {
+  const isEither = spec.filterGroups.length > 1 && spec.filterGroupsOperator === LogicalOperator.OR;
+  if (isEither && groups.length > 0) return undefined;
+  return { ...spec, filterGroups: [...spec.filterGroups, ...groups] };
 }

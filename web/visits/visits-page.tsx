@@ -3,7 +3,8 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { useState } from 'preact/hooks';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { inProject } from '../client.ts';
+import { areBotsCounted, BotsNote, botsOf } from '../filter/bots.tsx';
+import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { narrow, useMedia } from '../media.ts';
 import { usePages } from '../pages.ts';
 import { setQuery } from '../router.ts';
@@ -18,25 +19,20 @@ import { Loading } from '../ui/loading.tsx';
 import { Table } from '../ui/table.tsx';
 import { allColumns, fewColumns } from './columns.tsx';
 import { VisitDrawer } from './visit-drawer.tsx';
-import { activity } from './visits-client.ts';
+import { loadVisits } from './visits-client.ts';
 import '../styles/events.css';
-
-const pageSize = 100;
 
 export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
   const { from, to } = useRange();
   const isNarrow = useMedia(narrow);
   const [opened, setOpened] = useState<Visit>();
-  const key = `visits of all ${projectId} ${from.getTime()} ${to.getTime()}`;
-  const { rows, error, isLoading, hasMore, more, reload } = usePages(
-    key,
-    async (pageToken, end) => {
-      const timeRange = { from: timestampFromDate(from), to: timestampFromDate(to) };
-      const asked = { timeRange, pageSize, pageToken };
-      const page = await activity.listVisits(asked, inProject(projectId, end));
-      return { rows: page.visits, next: page.nextPageToken };
-    },
+  const bots = botsOf(useSeenVisitors(projectId));
+  const leaveOutBots = !areBotsCounted();
+  const key = `visits of all ${projectId} ${from.getTime()} ${to.getTime()} ${leaveOutBots}`;
+  const timeRange = { from: timestampFromDate(from), to: timestampFromDate(to) };
+  const { rows, error, isLoading, hasMore, more, reload } = usePages(key, (pageToken, end) =>
+    loadVisits(projectId, { timeRange, leaveOutBots }, pageToken, end),
   );
   return (
     <>
@@ -46,6 +42,7 @@ export function Page({ params }: PageProps) {
           <button type="button" aria-label="Load again" title="Load again" onClick={reload}>
             <Icon name="refresh" />
           </button>
+          <BotsNote bots={bots} />
           <RangePicker />
         </div>
       </div>

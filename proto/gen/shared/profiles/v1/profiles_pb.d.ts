@@ -337,7 +337,8 @@ export declare type ListRequest = Message<"shared.profiles.v1.ListRequest"> & {
 
   /**
    * Filters on traits, and with the source AUTO on $browser, $browserVersion, $os, $osVersion, $device, $country,
-   * $region and $city of the activity. A dot in a trait's name leads into an object, unless a trait has that very name.
+   * $region and $city of the activity, and on $bot: true where the profile has events, and all are of bots. A dot in a
+   * trait's name leads into an object, unless a trait has that very name.
    *
    * @generated from field: repeated shared.profiles.v1.FilterGroup filter_groups = 2;
    */
