@@ -5,16 +5,19 @@ import type {
   InsightQuerySpec,
   QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { UserFlow } from './flow.tsx';
-import { Funnel } from './funnel.tsx';
-import { Lifecycle } from './lifecycle.tsx';
-import { Retention } from './retention.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { Segments } from './segments.tsx';
 import type { Rows, Shown } from './shown.ts';
-import { Stickiness } from './stickiness.tsx';
 import { TopList } from './top-list.tsx';
 import { Trends } from './trends.tsx';
 import '../styles/results.css';
+
+/** A question needs one of these drawings, and the overview none. */
+const loadFunnel = async () => (await import('./funnel.tsx')).Funnel;
+const loadLifecycle = async () => (await import('./lifecycle.tsx')).Lifecycle;
+const loadRetention = async () => (await import('./retention.tsx')).Retention;
+const loadStickiness = async () => (await import('./stickiness.tsx')).Stickiness;
+const loadUserFlow = async () => (await import('./flow.tsx')).UserFlow;
 
 /** `isTile`: without tables of what the chart says in words. */
 export function InsightResult(props: {
@@ -48,15 +51,34 @@ export function InsightResult(props: {
       );
     case 'funnel':
       return (
-        <Funnel
-          {...shared}
-          {...both(result.value, before?.case === 'funnel' ? before.value : undefined)}
+        <Loaded
+          key={result.case}
+          load={loadFunnel}
+          name="the steps"
+          with={{
+            ...shared,
+            ...both(result.value, before?.case === 'funnel' ? before.value : undefined),
+          }}
         />
       );
     case 'retention':
-      return <Retention {...shared} result={result.value} />;
+      return (
+        <Loaded
+          key={result.case}
+          load={loadRetention}
+          name="the table"
+          with={{ ...shared, result: result.value }}
+        />
+      );
     case 'userFlow':
-      return <UserFlow {...shared} result={result.value} />;
+      return (
+        <Loaded
+          key={result.case}
+          load={loadUserFlow}
+          name="the ways"
+          with={{ ...shared, result: result.value }}
+        />
+      );
     case 'topK':
       return (
         <TopList
@@ -65,9 +87,23 @@ export function InsightResult(props: {
         />
       );
     case 'lifecycle':
-      return <Lifecycle {...shared} result={result.value} />;
+      return (
+        <Loaded
+          key={result.case}
+          load={loadLifecycle}
+          name="the bars"
+          with={{ ...shared, result: result.value }}
+        />
+      );
     case 'stickiness':
-      return <Stickiness {...shared} result={result.value} />;
+      return (
+        <Loaded
+          key={result.case}
+          load={loadStickiness}
+          name="the bars"
+          with={{ ...shared, result: result.value }}
+        />
+      );
     case undefined:
       return <p class="hint">The service sent an empty answer.</p>;
     default:
