@@ -1,6 +1,6 @@
 // Projects take turns at a real broker: the source, its ledger, and a source after it.
 
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { buckets } from '../../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../../platform/broker/nats.ts';
 import { openBucket } from '../../../platform/broker/record-bucket.ts';
@@ -19,11 +19,13 @@ import { MessageSource } from '../message-source.ts';
 const broker = useBroker();
 const rowsOfMessage = 10;
 
+const sent = 40;
 const limits = {
   maxRows: 10 * rowsOfMessage,
   maxBytes: 1e6,
   maxMessages: 100,
-  maxQueuedBytes: 1e6,
+  // All messages fill half of it, from which on the source names the project that fills it.
+  maxQueuedBytes: 2 * sent * frameOf('p').length,
   enoughShare: 1,
   minWaitMs: 1_000,
   minIntervalMs: 0,
@@ -83,6 +85,7 @@ it('stores a project that sends little before the rest of one that fills the que
   // Messages 1 to 30 are one project's, 31 and 33 another's.
   await send(nats, `${'p'.repeat(30)}qpq${'p'.repeat(7)}`);
   const first = await open(nats, 'a');
+  await vi.waitFor(() => expect(first.source.crowding(true)).toEqual([projectMark('p')]));
   expect(await store(first.source, first.ledger)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 31, 33]);
   expect(first.source.progress).toEqual({ waiting: 30, stored: 10 });
   expect([first.ledger.hwm, first.ledger.ahead]).toEqual([
@@ -98,10 +101,10 @@ it('stores a project that sends little before the rest of one that fills the que
   const next = await open(nats, 'b');
   const taken: number[] = [];
   while (taken.length < 30) taken.push(...(await store(next.source, next.ledger)));
-  const others = Array.from({ length: 40 }, (_, index) => index + 1);
+  const others = Array.from({ length: sent }, (_, index) => index + 1);
   const rest = others.filter((seq) => seq > 8 && seq !== 31 && seq !== 33);
   expect(taken).toEqual(rest);
-  expect([next.ledger.hwm, next.ledger.ahead]).toEqual([40, []]);
+  expect([next.ledger.hwm, next.ledger.ahead]).toEqual([sent, []]);
   const bucket = await openBucket(nats, buckets.ledger, readLedgerRecord);
   expect(await bucket.get('shard.0')).toMatchObject({ record: { lostMessages: 0 } });
 });
