@@ -54,8 +54,8 @@ export const embeddedBrokerPayloadBytes = 9 * MiB;
  */
 export const maxProfileMembers = 10_000;
 /**
- * Characters of the traits that all ids merged into one profile hold. An Alias, a deletion or an unmerge of it reads
- * them, and an Alias writes them in one block, of which the engine takes some 75 million.
+ * Characters of the traits that all ids merged into one profile hold. An Alias, a deletion or an unmerge of the profile
+ * reads these traits. An Alias writes them in one block; the engine refuses blocks beyond some 75 million characters.
  */
 export const maxMemberTraitsLength = 16 * MiB;
 /** A body of Identify or Alias: six times the longest traits and ids, because JSON may escape each of their bytes. */

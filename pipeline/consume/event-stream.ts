@@ -2,7 +2,6 @@
 // order and remembers no message; message-source.ts does.
 
 import { isClustered, leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
-import { unlessCode } from '../../platform/broker/ensure-stream.ts';
 import {
   createInbox,
   type Msg,
@@ -12,6 +11,7 @@ import {
   type Subscription,
 } from '../../platform/broker/nats.ts';
 import { writerConsumer } from '../../platform/broker/streams.ts';
+import { findMessage } from './queue-state.ts';
 
 /** A message of the stream. One that was read instead of delivered has no `ackSubject`. */
 export interface StreamMessage {
@@ -58,7 +58,6 @@ const pullExpiresMs = 1_000;
 const pullGraceMs = 500;
 /** Pause before the next pull after one that ended at once: the stream may have no leader for a moment. */
 const pauseMs = 50;
-const noMessageFound = 10_037;
 
 const ackPayload = '+ACK';
 const workingPayload = '+WPI';
@@ -116,27 +115,16 @@ async function readMessage(
   stream: string,
   seq: number,
 ): Promise<StreamMessage | undefined> {
-  const found = await getMessage(connection, stream, seq);
-  if (found !== undefined) return found;
+  const found = await findMessage(connection, stream, seq);
+  if (found !== undefined) return { seq, data: copyOf(found.data) };
   if (!isClustered(connection)) return undefined;
   const before = await streamInfo(connection, stream);
-  const again = await getMessage(connection, stream, seq);
-  if (again !== undefined) return again;
+  const again = await findMessage(connection, stream, seq);
+  if (again !== undefined) return { seq, data: copyOf(again.data) };
   const after = await streamInfo(connection, stream);
   const isReached = before.state.last_seq >= seq;
   if (isReached && before.cluster?.leader === after.cluster?.leader) return undefined;
   throw new Error(`the leader of ${stream} has not applied its log up to ${seq} yet`);
-}
-
-async function getMessage(
-  connection: NatsConnection,
-  stream: string,
-  seq: number,
-): Promise<StreamMessage | undefined> {
-  const manager = await connection.jetstreamManager({ checkAPI: false });
-  const read = manager.streams.getMessage(stream, { seq });
-  const message = await unlessCode(noMessageFound, read);
-  return message && { seq, data: copyOf(message.data) };
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
 import { unlessCode } from '../../platform/broker/ensure-stream.ts';
-import { apiErrorCode, type NatsConnection } from '../../platform/broker/nats.ts';
+import { apiErrorCode, type NatsConnection, type StoredMsg } from '../../platform/broker/nats.ts';
 
 export interface QueueState {
   /** When the stream was made, in the words of its info. */
@@ -29,6 +29,16 @@ export interface StoredMessages {
 
 const notDeleted = 10_057;
 const noMessageFound = 10_037;
+
+/** Undefined where the server that answers has no such message, as a young leader may say of one that is there. */
+export async function findMessage(
+  connection: NatsConnection,
+  stream: string,
+  seq: number,
+): Promise<StoredMsg | undefined> {
+  const manager = await connection.jetstreamManager({ checkAPI: false });
+  return unlessCode(noMessageFound, manager.streams.getMessage(stream, { seq }));
+}
 
 /** Throws where the stream has no leader. */
 export async function queueState(connection: NatsConnection, stream: string): Promise<QueueState> {
@@ -58,9 +68,7 @@ export function openStoredMessages(connection: NatsConnection, stream: string): 
       }
     },
     async storedMs(seq) {
-      const manager = await connection.jetstreamManager({ checkAPI: false });
-      const message = await unlessCode(noMessageFound, manager.streams.getMessage(stream, { seq }));
-      return message?.time.getTime();
+      return (await findMessage(connection, stream, seq))?.time.getTime();
     },
   };
 }

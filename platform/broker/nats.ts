@@ -36,6 +36,7 @@ export {
   type QueuedIterator,
   RetentionPolicy,
   StorageType,
+  type StoredMsg,
   type StreamConfig,
   type StreamInfo,
   type Subscription,

@@ -20,7 +20,7 @@ export interface StreamPeer {
   behind: number;
 }
 
-/** A part of readiness and its streams: what does not work without any of them. */
+/** A part of readiness, and the streams that it needs: it does not work where one of them takes no messages. */
 export interface StreamPart {
   part: string;
   streams: readonly string[];
