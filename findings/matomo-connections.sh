@@ -32,7 +32,7 @@ const openAfter = async (track) => {
     const answered = new Promise((resolve) => server.once('request', (_, response) => response.on('finish', resolve)));
     track(tracker, { url: `https://shop.test/${event}` });
     await answered;
-    await wait(50);
+    await wait(100);
   }
   const seen = open;
   server.closeAllConnections();
