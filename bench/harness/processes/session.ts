@@ -1,7 +1,8 @@
 // The stack that the benches of one session share: the first bench that asks for it starts it.
 
-import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
 import type { Session } from '../../bench.ts';
+import { startMeasuredStack } from './measured-stack.ts';
 
 /** The question is how much the service can take, not how much a key may send. Webhooks lead to this machine. */
 export const benchSettings = {
@@ -17,7 +18,7 @@ export function createSession(): Session & { close(): Promise<void> } {
   let storing: Promise<void> | undefined;
   let loads = 0;
   const stack = (): Promise<Stack> => {
-    starting ??= startStack({ env: benchSettings });
+    starting ??= startMeasuredStack({ env: benchSettings });
     return starting;
   };
   return {

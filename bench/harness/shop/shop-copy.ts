@@ -2,9 +2,10 @@
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { copyStopped } from '../../../test/harness/stopped-copy.ts';
 import type { Mode, Session } from '../../bench.ts';
+import { startMeasuredStack } from '../processes/measured-stack.ts';
 import type { Shop } from './shop.ts';
 import { openShop, storeShop, withoutLimits } from './stored-shop.ts';
 
@@ -22,7 +23,7 @@ export async function onShopCopy<Result>(
   const dataDir = mkdtempSync(join(made, '..', 'copy-'));
   try {
     copyStopped(made, dataDir);
-    const stack = await startStack({ dataDir, env: withoutLimits });
+    const stack = await startMeasuredStack({ dataDir, env: withoutLimits });
     try {
       return await run(stack);
     } finally {

@@ -5,11 +5,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
-import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { copyStopped } from '../../../test/harness/stopped-copy.ts';
 import { check, type Mode, type Session } from '../../bench.ts';
 import { untilMerged } from '../engine/merges.ts';
 import { countRows } from '../load/stored-rows.ts';
+import { startMeasuredStack } from '../processes/measured-stack.ts';
 import { storeShopShare } from '../processes/processes.ts';
 import { storeOlderCopies } from './older-copies.ts';
 import type { Shop } from './shop.ts';
@@ -45,7 +46,7 @@ export async function openShop(
   checkRoom(parent, shop.events * (1 + olderCopies));
   if (olderCopies === 0) mkdirSync(making, { recursive: true });
   else copyStopped(await openShop(shop, say), making);
-  const stack = await startStack({ dataDir: making });
+  const stack = await startMeasuredStack({ dataDir: making });
   try {
     if (olderCopies === 0) await storeShop(stack, shop, say);
     else await storeOlderCopies(stack, shop, olderCopies, say);
@@ -82,7 +83,7 @@ export async function withShop<Result>(
     return run(stack);
   }
   const dataDir = await openShop(shop, say, past);
-  const stack = await startStack({ dataDir, env: withoutLimits });
+  const stack = await startMeasuredStack({ dataDir, env: withoutLimits });
   try {
     await untilMerged(stack);
     return await run(stack);

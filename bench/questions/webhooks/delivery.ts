@@ -3,10 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import { maxWebhooks } from '../../../platform/webhooks/webhook-record.ts';
-import { type Part, type Stack, startStack } from '../../../test/harness/servers/stack.ts';
+import type { Part, Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Mode, type Session, type Table } from '../../bench.ts';
 import type { LoadOptions, LoadResult } from '../../harness/load/load.ts';
 import { median, spreadOf } from '../../harness/pairs.ts';
+import { startMeasuredStack } from '../../harness/processes/measured-stack.ts';
 import {
   type EndpointsProcess,
   runLoadProcess,
@@ -86,7 +87,7 @@ async function onStack<T>(
   work: (stack: Stack) => Promise<T>,
 ): Promise<T> {
   if (mode === 'smoke') return work(await session.stack());
-  const stack = await startStack({ env: benchSettings });
+  const stack = await startMeasuredStack({ env: benchSettings });
   try {
     return await work(stack);
   } finally {

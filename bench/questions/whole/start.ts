@@ -6,13 +6,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { batchCreate, eventually, newEvent } from '../../../test/harness/clients/client.ts';
-import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Report } from '../../bench.ts';
 import { runStatement } from '../../harness/engine/engine-statement.ts';
 import { untilMerged } from '../../harness/engine/merges.ts';
 import { storeVisits, visitSql } from '../../harness/engine/stored-visits.ts';
 import { countRows } from '../../harness/load/stored-rows.ts';
 import { median } from '../../harness/pairs.ts';
+import { startMeasuredStack } from '../../harness/processes/measured-stack.ts';
 
 const storeTimeoutMs = 120_000;
 
@@ -73,7 +74,7 @@ async function withDirectory(run: (begin: Begin) => Promise<Report>): Promise<Re
   try {
     const report = await run(async (use) => {
       const fromMs = Date.now();
-      const stack = await startStack({ dataDir });
+      const stack = await startMeasuredStack({ dataDir });
       const tookMs = Date.now() - fromMs;
       keys.add(stack.publicKey);
       const enginesMs = connectedMs(stack) - fromMs;

@@ -6,8 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WatchStage } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import { batchCreate, newEvent } from '../../../test/harness/clients/client.ts';
 import { type Watching, watch } from '../../../test/harness/clients/watch-client.ts';
-import { type Stack, startStack } from '../../../test/harness/servers/stack.ts';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check } from '../../bench.ts';
+import { startMeasuredStack } from '../../harness/processes/measured-stack.ts';
 
 /** Between two events: longer than a batch waits, so that none rides on another's. */
 const pauseMs = 130;
@@ -17,7 +18,7 @@ export const watchBench: Bench = {
   question: 'How soon does a live view show an event?',
   async run(mode) {
     const events = mode === 'smoke' ? 5 : 300;
-    const stack = await startStack();
+    const stack = await startMeasuredStack();
     try {
       const viewer = await watch(stack.baseUrl, { 'x-api-key': stack.privateKey });
       const acknowledgedMs = await send(stack, events);
