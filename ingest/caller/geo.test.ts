@@ -59,6 +59,23 @@ describe.runIf(hasTestData)('a city database', () => {
     }
   });
 
+  it('has no place for an IPv6 address where it holds IPv4 alone', () => {
+    const bytes = readFileSync(testData('geoip', 'GeoIP2-City-Test.mmdb'));
+    const address = '2001:218::';
+    const place = openGeo(testData('geoip', 'GeoIP2-City-Test.mmdb'))(address);
+    expect(place).toMatchObject({ country: 'JP' });
+    const copy = join(mkdtempSync(join(tmpdir(), 'millrace-geo-')), 'copy.mmdb');
+    // The format's two bytes of a number's type come before it: the same tree, whose first bits are now of IPv4.
+    const versionAt = bytes.lastIndexOf('ip_version') + 'ip_version'.length + 1;
+    expect(bytes[versionAt]).toBe(6);
+    bytes[versionAt] = 4;
+    writeFileSync(copy, bytes);
+    const locate = openGeo(copy);
+    expect(locate(address)).toBeUndefined();
+    expect(locate('32.1.2.24')).toEqual(place);
+    rmSync(dirname(copy), { recursive: true });
+  });
+
   it('is refused with a reason where it is damaged, missing or of another kind', () => {
     const why = (name: string): string => {
       try {

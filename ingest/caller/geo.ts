@@ -2,6 +2,7 @@
 // newer file is taken at the next start. Keeps no address that it looks up.
 
 import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { Reader } from 'maxmind';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import type { Location } from '../../proto/wire/frame.ts';
@@ -30,9 +31,12 @@ function open(file: string): { get(address: string): unknown } | string {
   try {
     const bytes = readFileSync(file);
     const reader = new Reader<never>(bytes);
-    const { databaseType } = reader.metadata;
+    const { databaseType, ipVersion } = reader.metadata;
     if (!/City|Enterprise/i.test(databaseType)) return `it holds no cities: ${databaseType}`;
-    return geoFileFault(bytes, reader.metadata) ?? reader;
+    const fault = geoFileFault(bytes, reader.metadata);
+    if (fault !== undefined) return fault;
+    // The reader takes the first bytes of an IPv6 address for an IPv4 one where the database has these alone.
+    return { get: (address) => (ipVersion === 4 && isIPv6(address) ? null : reader.get(address)) };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
