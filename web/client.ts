@@ -9,6 +9,7 @@ import {
 } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-web';
 import { signal } from '@preact/signals';
+import { askedAgainSeconds, retryAfterSeconds } from './retries/retries.ts';
 import { accessToken, plainLoss, refreshSession, session } from './session.ts';
 
 /** Whether the last call reached the service. The shell says so while it is false. */
@@ -109,13 +110,6 @@ function restError(status: number, answer: unknown): ConnectError {
   return new ConnectError(message, codes[status] ?? Code.Internal);
 }
 
-/** When to ask again, where the service was too busy to answer. */
-export function retryAfterSeconds(cause: unknown): number | undefined {
-  const { code, metadata } = ConnectError.from(cause);
-  const seconds = Number(metadata.get('retry-after'));
-  return code === Code.ResourceExhausted && seconds > 0 ? seconds : undefined;
-}
-
 /** What went wrong in one sentence, and what the reader can do about it in another. */
 export function explain(cause: unknown): { what: string; todo: string } {
   const error = ConnectError.from(cause);
@@ -134,8 +128,11 @@ export function explain(cause: unknown): { what: string; todo: string } {
       return { what: 'There is nothing here.', todo: 'It was deleted, or belongs to others.' };
     case Code.ResourceExhausted: {
       const seconds = retryAfterSeconds(error);
+      const againSeconds = askedAgainSeconds(error);
+      if (againSeconds !== undefined)
+        return { what, todo: `The page asks again by itself in ${againSeconds} s.` };
       if (seconds === undefined) return { what, todo: 'Narrow the question, and ask again.' };
-      return { what, todo: `The page asks again by itself in ${seconds} s.` };
+      return { what, todo: `Ask again in ${seconds} s.` };
     }
     case Code.DeadlineExceeded:
       return { what: 'The answer took too long.', todo: 'Choose a shorter range or fewer groups.' };

@@ -1,7 +1,8 @@
 // A list that is read a page at a time, by the tokens of the service.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { isReachable } from './client.ts';
+import { Retries } from './retries/retries.ts';
 
 export type Paged<T> = {
   rows: readonly T[];
@@ -36,10 +37,12 @@ export function usePages<T>(
 ): Paged<T> {
   const [state, setState] = useState<State<T>>(nothingRead);
   const [round, setRound] = useState(0);
+  const retries = useMemo(() => new Retries(), [key]);
   const running = useRef<AbortController | undefined>(undefined);
   /** `isQuiet`: as if nothing were on its way, so that the next page can be asked for meanwhile. */
   const read = async (token: string, isQuiet = false): Promise<void> => {
     running.current?.abort();
+    retries.cancel();
     const end = new AbortController();
     running.current = end;
     const isFirstPage = token === '';
@@ -47,12 +50,15 @@ export function usePages<T>(
     try {
       const { rows, next } = await load(token, end.signal);
       if (end.signal.aborted) return;
+      retries.renew();
       setState((last) => ({
         rows: isFirstPage ? rows : [...last.rows, ...rows],
         ...{ next, error: undefined, isLoading: false, isFirstPage },
       }));
-    } catch (error) {
-      if (!end.signal.aborted) setState((last) => ({ ...last, error, isLoading: false }));
+    } catch (cause) {
+      if (end.signal.aborted) return;
+      const error = retries.planAfter(cause, () => void read(token));
+      setState((last) => ({ ...last, error, isLoading: false }));
     } finally {
       if (running.current === end) running.current = undefined;
     }
@@ -64,7 +70,10 @@ export function usePages<T>(
       setState(nothingRead);
     }
     if (key !== undefined) void read('');
-    return () => running.current?.abort();
+    return () => {
+      running.current?.abort();
+      retries.cancel();
+    };
   }, [key, round]);
   // A list that failed while the service was away asks again by itself: the page that failed, and none before it.
   const reachable = isReachable.value;
@@ -78,7 +87,10 @@ export function usePages<T>(
     more: () => {
       if (state.next !== '' && !state.isLoading && state.error === undefined) void read(state.next);
     },
-    reload: () => setRound((last) => last + 1),
+    reload: () => {
+      retries.renew();
+      setRound((last) => last + 1);
+    },
     refresh: () => {
       if (state.isFirstPage && running.current === undefined) void read('', true);
     },

@@ -1,15 +1,25 @@
 // Data of the service on a page: the last answer stays while a newer one is on its way, and a new question ends the
 // one before.
 
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { isReachable, retryAfterSeconds } from './client.ts';
-import { answered, asking, failed, nothingAsked, type ResourceState } from './resource-state.ts';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { isReachable } from './client.ts';
+import {
+  answered,
+  asking,
+  failed,
+  type Missing,
+  nothingAsked,
+  type ResourceState,
+} from './resource-state.ts';
+import { Retries } from './retries/retries.ts';
 
 export type Resource<T> = {
   /** The newest answer to this key, or the last one to the key before while `isLoading`. */
   data: T | undefined;
   error: unknown;
   isLoading: boolean;
+  /** Parts of `data`, because the service was busy. */
+  missing: Missing | undefined;
   /** Asks anew, and ends a call that is under way: a page that polls asks only where it is not `isLoading`. */
   reload: () => void;
 };
@@ -37,23 +47,26 @@ export function forgetAll(): void {
   kept.clear();
 }
 
-/** A question that a busy service did not answer is asked again so often by itself. */
-const maxRetries = 3;
-
-/** Asks `load` once for each `key`, which names everything that the answer depends on; undefined asks nothing. */
+/**
+ * Asks `load` once for each `key`, which names everything that the answer depends on; undefined asks nothing.
+ * `busySeconds` tells of an answer that misses parts, because the service was busy, when they can be asked for.
+ */
 export function useResource<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,
+  busySeconds?: (answer: T) => number | undefined,
 ): Resource<T> {
   const [round, setRound] = useState(0);
   const [state, setState] = useState<ResourceState<T>>(nothingAsked);
-  const retries = useRef({ key, left: maxRetries });
-  const reload = useCallback(() => setRound((last) => last + 1), []);
+  const retries = useMemo(() => new Retries(), [key]);
+  const askAnew = (): void => setRound((last) => last + 1);
+  const reload = (): void => {
+    retries.renew();
+    askAnew();
+  };
   useEffect(() => {
     if (key === undefined) return;
     const end = new AbortController();
-    let retry: number | undefined;
-    if (retries.current.key !== key) retries.current = { key, left: maxRetries };
     // The key names the question, so a kept answer has the type of its load.
     const before = kept.get(key) as T | undefined;
     setState((last) => asking(last, key, before));
@@ -61,21 +74,21 @@ export function useResource<T>(
       (data) => {
         if (end.signal.aborted) return;
         keep(key, data);
-        retries.current.left = maxRetries;
-        setState(answered(key, data));
+        const seconds = busySeconds?.(data);
+        let missing: Missing | undefined;
+        if (seconds === undefined) retries.renew();
+        else missing = { againSeconds: retries.plan(seconds, askAnew) };
+        setState(answered(key, data, missing));
       },
-      (error: unknown) => {
+      (cause: unknown) => {
         if (end.signal.aborted) return;
+        const error = retries.planAfter(cause, askAnew);
         setState((last) => failed(last, key, error));
-        const seconds = retryAfterSeconds(error);
-        if (seconds === undefined || retries.current.left === 0) return;
-        retries.current.left -= 1;
-        retry = window.setTimeout(reload, seconds * 1_000);
       },
     );
     return () => {
       end.abort();
-      window.clearTimeout(retry);
+      retries.cancel();
     };
   }, [key, round]);
   // A page that failed while the service was away asks again by itself.
@@ -89,6 +102,7 @@ export function useResource<T>(
     data: state.answer?.data,
     error: isOfKey ? state.error : undefined,
     isLoading: key !== undefined && !(isOfKey && state.isDone),
+    missing: isOfKey ? state.answer?.missing : undefined,
     reload,
   };
 }

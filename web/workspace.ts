@@ -1,14 +1,9 @@
 // What the reader may open: organizations with the role in each, and their projects.
 
-import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
 import { computed, effect, signal } from '@preact/signals';
 import { type Org, OrgsService, Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import {
-  type ClockOffset,
-  type Project,
-  ProjectsService,
-} from '../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { type Project, ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { isReachable, transport } from './client.ts';
 import { forgetAll } from './resource.ts';
 import { address, match } from './router.ts';
@@ -30,16 +25,12 @@ export async function loadWorkspace(): Promise<void> {
     const { orgs } = await orgsClient.list({});
     const lists = await Promise.all(orgs.map((org) => projectsClient.list({ orgId: org.id })));
     const projects = lists.flatMap((list) => list.projects);
-    for (const { timezone, clock } of projects) learnClock(timezone, clock.map(offsetOf));
+    for (const { timezone, clock } of projects) learnClock(timezone, clock);
     workspace.value = { orgs, projects };
     workspaceFault.value = undefined;
   } catch (cause) {
     workspaceFault.value = cause;
   }
-}
-
-function offsetOf({ from, minutes = 0 }: ClockOffset): { fromMs: number; minutes: number } {
-  return { fromMs: from ? timestampMs(from) : 0, minutes };
 }
 
 const personId = computed(() => {

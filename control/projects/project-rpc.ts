@@ -2,7 +2,6 @@
 // project-record.ts's.
 
 import { create } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RoleOf } from '../../platform/access/customer-access.ts';
 import type { ApiKeyKind } from '../../platform/access/ids.ts';
@@ -11,8 +10,7 @@ import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects
 import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { clockChanges } from '../../platform/zones/wall-clock.ts';
-import { zones } from '../../platform/zones/zones.ts';
+import { clockMessage } from '../../platform/zones/clock-message.ts';
 import {
   type ApiKey,
   ApiKeyKind as ApiKeyKindValue,
@@ -233,16 +231,10 @@ function projectMessage(record: ProjectRecord): Project {
     orgId: record.organizationId,
     displayName: record.displayName,
     timezone: record.timezone,
-    clock: clockOf(record.timezone),
+    clock: clockMessage(record.timezone),
     createTime: timestampOf(record.createTime),
     updateTime: timestampOf(record.updateTime),
   });
-}
-
-/** A record keeps the name as it was sent. */
-function clockOf(timezone: string) {
-  const changes = clockChanges(zones.nameOf(timezone) ?? 'UTC');
-  return changes.map(({ fromMs, minutes }) => ({ from: timestampFromMs(fromMs), minutes }));
 }
 
 function apiKeyMessage(key: ApiKeyRecord): ApiKey {

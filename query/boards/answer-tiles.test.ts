@@ -188,13 +188,13 @@ it('a tile that waited while another had the engine is told so, and the other to
     },
     board,
   );
-  const codes = results.map(({ tileId, outcome: { value } }) => [
-    tileId,
-    value?.$typeName === 'dashboard.dashboards.v1.TileError' && value.code,
-  ]);
-  expect(codes).toEqual([
-    ['large', 'deadline_exceeded'],
-    ['small', 'resource_exhausted'],
+  const errors = results.map(({ tileId, outcome }) => {
+    const error = outcome.case === 'error' ? outcome.value : undefined;
+    return [tileId, error?.code, error?.retryAfterSeconds];
+  });
+  expect(errors).toEqual([
+    ['large', 'deadline_exceeded', undefined],
+    ['small', 'resource_exhausted', 5],
   ]);
 });
 

@@ -109,7 +109,11 @@ async function answerTile(
   } catch (cause) {
     const failure = deps.failureOf(cause, signal);
     if (failure.code === Code.Canceled) throw failure;
-    const error = { code: codeName(failure.code), message: failure.rawMessage };
+    const seconds = Number(failure.metadata.get('retry-after'));
+    const error = {
+      ...{ code: codeName(failure.code), message: failure.rawMessage },
+      ...(seconds > 0 && { retryAfterSeconds: seconds }),
+    };
     return create(TileResultSchema, {
       tileId: tile.id,
       outcome: { case: 'error', value: error },

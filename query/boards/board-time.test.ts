@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { Code } from '@connectrpc/connect';
 import { expect, it } from 'vitest';
 import {
@@ -7,7 +7,7 @@ import {
   TimeRangePreset,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { boardTime, type Range } from './board-time.ts';
+import { boardTime, type Range, timeMessage } from './board-time.ts';
 
 const text = ({ fromMs, toMs }: Range): string[] =>
   [fromMs, toMs].map((timeMs) => new Date(timeMs).toISOString().replace(':00.000Z', ''));
@@ -223,4 +223,18 @@ it('a day whose midnight comes twice begins at the first', () => {
   ]);
   expect(times(YESTERDAY, azores, '2026-10-26T12:00:00Z').slice(0, 2)).toEqual([first, second]);
   expect(times(LAST_7_DAYS, azores, '2026-10-31T12:00:00Z')[0]).toBe(first);
+});
+
+it('tells pages the clock of its zone, by the rules that count here', () => {
+  const fields = {
+    timeRange: undefined,
+    granularity: Granularity.DAY,
+    timezone: 'america/vancouver',
+  };
+  const { clock, timezone } = timeMessage(boardTime(fields, Date.parse('2026-12-10T12:00Z')));
+  // Vancouver's clock goes back no more after March 2026: rules that browsers may not have.
+  const last = clock.at(-1);
+  expect([timezone, last?.minutes, last?.from && timestampMs(last.from)]).toEqual([
+    ...['America/Vancouver', -420, Date.parse('2026-03-08T10:00Z')],
+  ]);
 });

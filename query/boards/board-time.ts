@@ -5,6 +5,7 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { dayMs } from '../../platform/clock.ts';
 import { maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
+import { clockMessage } from '../../platform/zones/clock-message.ts';
 import { dayAt, dayStart, wallText } from '../../platform/zones/wall-clock.ts';
 import type { TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -72,6 +73,7 @@ export function timeMessage({ range, previous, granularity, timezone }: BoardTim
     timezone,
     firstDay: wallText(timezone, range.fromMs).slice(0, dayCharacters),
     lastDay: wallText(timezone, range.toMs - 1).slice(0, dayCharacters),
+    clock: clockMessage(timezone),
   });
 }
 

@@ -1,13 +1,26 @@
 // Boards in a real browser: one is made by keyboard alone, two readers save the same revision, and a link shows it to
 // somebody without an account.
 
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  RenderResponseSchema,
+  TileErrorSchema,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { ClockOffsetSchema } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { RenderResponseSchema as SharedResponseSchema } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import { batchCreate, newEvent } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import type { Reader } from '../harness/web/web-app.ts';
+
+const busyTile = () =>
+  create(TileErrorSchema, {
+    ...{ code: 'resource_exhausted', message: 'the service is busy', retryAfterSeconds: 1 },
+  });
 
 describe.runIf(hasBrowser)('boards', () => {
   const web = useWebApp();
@@ -63,6 +76,32 @@ describe.runIf(hasBrowser)('boards', () => {
     expect(visitor.faults).toEqual([]);
   }, 120_000);
 
+  it('asks again by itself for a tile that the service was too busy to answer, four times in all', async () => {
+    const { page } = visitor;
+    const note = page.getByText('The service is busy: some tiles have no answer yet.');
+    let asked = 0;
+    await page.route('**/*.DashboardsService/Render', async (route) => {
+      const response = await route.fetch();
+      const board = fromBinary(RenderResponseSchema, await response.body());
+      const [tile] = board.results;
+      asked += 1;
+      if (asked <= 4 && tile) tile.outcome = { case: 'error', value: busyTile() };
+      const body = Buffer.from(toBinary(RenderResponseSchema, board));
+      await route.fulfill({ contentType: 'application/proto', body });
+    });
+    await goOn(page, boardPath);
+    await page.getByText('The page asks again by itself in 1 s.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    const again = note.getByRole('button', { name: 'Ask again' });
+    await again.waitFor();
+    expect(asked).toBe(4);
+    await again.click();
+    await page.getByRole('article', { name: 'Trends' }).getByRole('img').waitFor();
+    expect([await note.count(), asked]).toEqual([0, 5]);
+    await page.unroute('**/*.DashboardsService/Render');
+    expect(visitor.faults).toEqual([]);
+  }, 120_000);
+
   it('says what somebody else saved meanwhile, and keeps the draft', async () => {
     const { page } = visitor;
     const other = await web.signedIn('/account');
@@ -108,6 +147,7 @@ describe.runIf(hasBrowser)('boards', () => {
     await theirs.keyboard.press('Enter');
     await theirs.getByRole('heading', { level: 1, name: 'Shop' }).waitFor();
     expect(await axe(theirs)).toEqual([]);
+    await asksAgainForTiles(theirs, `${link}?theme=dark`);
     await page.getByRole('button', { name: 'Revoke For Ada' }).click();
     await page.getByText('There is no link yet.').waitFor();
     // The service lets go of a share within a second.
@@ -120,3 +160,33 @@ describe.runIf(hasBrowser)('boards', () => {
     await stranger.context.close();
   }, 120_000);
 });
+
+/** Opens a shared board whose first answer misses a tile, and whose zone has another clock than the browser knows. */
+async function asksAgainForTiles(page: Page, link: string): Promise<void> {
+  let asked = 0;
+  const calls = '**/*.SharedDashboardsService/Render';
+  await page.route(calls, async (route) => {
+    const response = await route.fetch();
+    // The password is asked for.
+    if (!response.ok()) return route.fulfill({ response });
+    const board = fromBinary(SharedResponseSchema, await response.body());
+    const tile = board.tiles.find(({ content }) => content.case === 'insight');
+    board.renderTime = timestampFromDate(new Date('2026-07-01T00:00:05Z'));
+    if (board.time) board.time.clock = [create(ClockOffsetSchema, { minutes: 754 })];
+    if (tile) {
+      asked += 1;
+      if (tile.content.case === 'insight') tile.content.value.completeUntil = board.renderTime;
+      if (asked === 1) tile.content = { case: 'error', value: busyTile() };
+    }
+    const body = Buffer.from(toBinary(SharedResponseSchema, board));
+    return route.fulfill({ contentType: 'application/proto', body });
+  });
+  await page.goto(link);
+  await page.getByLabel('Password').fill('correct horse');
+  await page.keyboard.press('Enter');
+  await page.getByText('The page asks again by itself in 1 s.').waitFor();
+  await page.getByRole('article', { name: 'Trends' }).getByRole('img').waitFor();
+  expect(asked).toBe(2);
+  await page.getByText('Complete until 12:34:05, answered at 12:34:05.').waitFor();
+  await page.unroute(calls);
+}

@@ -1,7 +1,7 @@
 // Lists and fields in a real browser: profiles in the order of a column, paths as people read them, and fields that
 // hold something already.
 
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
@@ -132,6 +132,27 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await page.getByRole('gridcell', { name: readable }).first().waitFor();
   });
 
+  it.each([
+    ['/visits', '**/*.ActivityService/ListVisits'],
+    ['/profiles', '**/*.ProfilesService/List'],
+  ])(
+    'of %s that a busy service did not answer are asked again by themselves',
+    async (path, calls) => {
+      // A refused call is a fault of the console.
+      const { page, context } = await app.signedIn('/account');
+      let asked = 0;
+      await page.route(calls, (route) => {
+        asked += 1;
+        return asked === 1 ? route.fulfill(busyAnswer(route.request())) : route.continue();
+      });
+      await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}${path}`);
+      await page.getByRole('alert').getByText('The page asks again by itself in 1 s.').waitFor();
+      await page.getByRole('gridcell').first().waitFor();
+      expect([await page.getByRole('alert').count(), asked]).toEqual([0, 2]);
+      await context.close();
+    },
+  );
+
   it('of events: what is typed takes the place of what the field held, and an unknown kind is marked', async () => {
     const page = await go('/insights/trends');
     const field = page.getByRole('combobox', { name: 'Event' }).first();
@@ -157,3 +178,16 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     expect(reader.faults).toEqual([]);
   });
 });
+
+/** As the service says it: a stream's failure is in its last frame. */
+function busyAnswer(request: Request) {
+  const [code, message] = ['resource_exhausted', 'the service is busy'];
+  const contentType = request.headers()['content-type'] ?? '';
+  if (contentType === 'application/proto')
+    return { status: 429, headers: { 'retry-after': '1' }, json: { code, message } };
+  const end = JSON.stringify({ error: { code, message }, metadata: { 'retry-after': ['1'] } });
+  const head = Buffer.alloc(5);
+  head.writeUInt8(2);
+  head.writeUInt32BE(end.length, 1);
+  return { contentType, body: Buffer.concat([head, Buffer.from(end)]) };
+}

@@ -13,9 +13,11 @@ import { inProject, transport } from '../client.ts';
 import { areBotsCounted } from '../filter/bots.tsx';
 import { boardTime, timeQuery } from '../question/board-time.ts';
 import { type Resource, useResource } from '../resource.ts';
+import { busySeconds } from '../retries/busy-tiles.ts';
 import { address } from '../router.ts';
 import { hasRange, useRange } from '../time/range.tsx';
 import { currentZone, formatTime, toDate } from '../time/time.tsx';
+import { learnClock } from '../time/zone.ts';
 
 export const dashboards = createClient(DashboardsService, transport);
 export const insights = createClient(InsightsService, transport);
@@ -26,11 +28,17 @@ export function useBoard(projectId: string, id: string): Resource<RenderResponse
   const { query } = address.value;
   const leaveOutBots = !areBotsCounted();
   const key = `board ${projectId} ${id} ${JSON.stringify(timeQuery(query))} ${leaveOutBots}`;
-  return useResource(key, (end) =>
-    dashboards.render(
-      { id, leaveOutBots, ...(hasRange(query) ? { timeRange: boardTime(query, range) } : {}) },
-      inProject(projectId, end),
-    ),
+  const time = hasRange(query) ? { timeRange: boardTime(query, range) } : {};
+  return useResource(
+    key,
+    async (end) => {
+      const asked = { id, leaveOutBots, ...time };
+      const board = await dashboards.render(asked, inProject(projectId, end));
+      // A board may have a zone of its own.
+      if (board.time) learnClock(board.time.timezone, board.time.clock);
+      return board;
+    },
+    busySeconds,
   );
 }
 
@@ -54,7 +62,7 @@ const presetNames: Record<Preset, string> = {
 };
 
 /** The board's own range in words. */
-export function savedRangeName({ timeRange, timezone }: Dashboard): string {
+export function savedRangeName({ timeRange }: Dashboard, timezone: string | undefined): string {
   const range = timeRange?.range;
   if (range?.case !== 'fixed') return presetNames[range?.value ?? Preset.UNSPECIFIED];
   const { from, to } = range.value;

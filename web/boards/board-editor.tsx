@@ -86,7 +86,7 @@ export function BoardEditor(props: {
         <h1 tabIndex={-1}>Edit {base.displayName}</h1>
         <div class="row">
           <BotsNote bots={botsWhere(board.hasBots ?? false)} />
-          <RangePicker saved={savedRangeName(base)} />
+          <RangePicker saved={savedRangeName(base, board.time?.timezone)} />
           <button type="button" onClick={leave}>
             Cancel
           </button>

@@ -3,7 +3,9 @@
 import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { BotsNote, botsWhere } from '../filter/bots.tsx';
+import type { Resource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
+import { BusyNote } from '../retries/busy-note.tsx';
 import { address, setQuery } from '../router.ts';
 import type { PageProps } from '../routes.ts';
 import { RangePicker } from '../time/range.tsx';
@@ -20,7 +22,8 @@ import '../styles/boards.css';
 
 export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
-  const { data, error, isLoading, reload } = useBoard(projectId, params['board'] ?? '');
+  const answer = useBoard(projectId, params['board'] ?? '');
+  const { data, error, reload } = answer;
   const isEdited = address.value.query.get('edit') === 'yes' && hasRole(Role.MEMBER);
   if (!data?.dashboard)
     return (
@@ -40,15 +43,7 @@ export function Page({ params }: PageProps) {
         with={{ projectId, board: data, onSaved: reload }}
       />
     );
-  return (
-    <ReadBoard
-      projectId={projectId}
-      board={data}
-      isLoading={isLoading}
-      fault={error}
-      retry={reload}
-    />
-  );
+  return <ReadBoard projectId={projectId} board={data} answer={answer} />;
 }
 
 /** Links and the fields of questions are loaded when they are first needed: most readers of a board only read. */
@@ -58,23 +53,21 @@ const loadEditor = async () => (await import('./board-editor.tsx')).BoardEditor;
 function ReadBoard(props: {
   projectId: string;
   board: RenderResponse;
-  isLoading: boolean;
-  fault: unknown;
-  retry: () => void;
+  answer: Resource<RenderResponse>;
 }) {
-  const { projectId, board } = props;
+  const { projectId, board, answer } = props;
   const [open, setOpen] = useState<'share' | 'copy'>();
   const full = useRef<HTMLDivElement>(null);
   const { dashboard } = board;
   if (!dashboard) return null;
   const close = (): void => setOpen(undefined);
   return (
-    <div class="board" ref={full} aria-busy={props.isLoading}>
+    <div class="board" ref={full} aria-busy={answer.isLoading}>
       <div class="page-head">
         <h1 tabIndex={-1}>{dashboard.displayName}</h1>
         <div class="row">
           <BotsNote bots={botsWhere(board.hasBots ?? false)} />
-          <RangePicker saved={savedRangeName(dashboard)} />
+          <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
           <button
             type="button"
             onClick={() => void full.current?.requestFullscreen().catch(() => undefined)}
@@ -101,7 +94,8 @@ function ReadBoard(props: {
         </div>
       </div>
       {dashboard.description ? <p class="hint">{dashboard.description}</p> : null}
-      <Fault cause={props.fault} retry={props.retry} />
+      <Fault cause={answer.error} retry={answer.reload} />
+      <BusyNote of={answer} />
       <BoardTiles projectId={projectId} board={board} tiles={draftOf(dashboard).tiles} />
       {dashboard.tiles.length === 0 ? (
         <EmptyBoard projectId={projectId} />
@@ -127,9 +121,10 @@ function Fresh({ board }: { board: RenderResponse }) {
     outcome.case === 'insight' ? [outcome.value] : [],
   );
   if (answers.length === 0) return null;
+  const zone = board.time?.timezone || 'UTC';
   return (
     <p class="hint">
-      <Freshness answers={answers} />. Days are those of {board.time?.timezone || 'UTC'}.
+      <Freshness answers={answers} zone={zone} />. Days are those of {zone}.
     </p>
   );
 }

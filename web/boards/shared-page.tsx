@@ -2,6 +2,7 @@
 
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-web';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import {
   type RenderResponse,
@@ -12,8 +13,11 @@ import { Field } from '../fields/field.tsx';
 import { areBotsCounted, BotsNote, botsWhere } from '../filter/bots.tsx';
 import { useResource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
+import { BusyNote } from '../retries/busy-note.tsx';
+import { busySecondsOfShared } from '../retries/busy-tiles.ts';
 import type { PageProps } from '../routes.ts';
 import { formatDay, formatTime, toDate } from '../time/time.tsx';
+import { learnClock } from '../time/zone.ts';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Grid } from './grid.tsx';
@@ -31,14 +35,21 @@ export function Page({ params }: PageProps) {
   const [round, setRound] = useState(0);
   const countBots = areBotsCounted();
   const key = `shared ${token} ${round} ${countBots}`;
-  const { data, error, isLoading, reload } = useResource(key, (end) =>
-    shared.render({ token, password, countBots }, { signal: end }),
+  const answer = useResource(
+    key,
+    async (end) => {
+      const board = await shared.render({ token, password, countBots }, { signal: end });
+      if (board.time) learnClock(board.time.timezone, board.time.clock);
+      return board;
+    },
+    busySecondsOfShared,
   );
+  const { data, error, isLoading, reload } = answer;
   const code = error === undefined ? undefined : ConnectError.from(error).code;
   useEffect(() => {
     if (data) document.title = data.displayName;
   }, [data]);
-  if (data && !error) return <Board board={data} />;
+  if (data && !error) return <Board board={data} note={<BusyNote of={answer} />} />;
   return (
     <main class="page shared">
       {code === Code.Unauthenticated ? (
@@ -96,7 +107,7 @@ function Password(props: {
   );
 }
 
-function Board({ board }: { board: RenderResponse }) {
+function Board({ board, note }: { board: RenderResponse; note: ComponentChildren }) {
   const { time, tiles, renderTime } = board;
   const zone = time?.timezone || 'UTC';
   const answers = tiles.flatMap(({ content }) =>
@@ -114,6 +125,7 @@ function Board({ board }: { board: RenderResponse }) {
         <BotsNote bots={botsWhere(board.hasBots)} />
       </div>
       {board.description ? <p class="hint">{board.description}</p> : null}
+      {note}
       <Grid
         tiles={tiles.map((tile) => ({
           key: tile.id,
@@ -123,7 +135,7 @@ function Board({ board }: { board: RenderResponse }) {
         }))}
       />
       <p class="hint">
-        {answers.length > 0 ? <Freshness answers={answers} /> : null}
+        {answers.length > 0 ? <Freshness answers={answers} zone={zone} /> : null}
         {renderTime ? `, answered at ${formatTime(toDate(renderTime), 'clock', zone)}. ` : null}
         Made with Millrace.
       </p>

@@ -20,6 +20,7 @@ import { inProject, transport } from '../client.ts';
 import { type Condition, toPropertyFilter, writeConditions } from '../filter/condition.ts';
 import { boardTime, timeKey, timeQuery } from '../question/board-time.ts';
 import { type Resource, useResource } from '../resource.ts';
+import { busySeconds } from '../retries/busy-tiles.ts';
 import { address } from '../router.ts';
 import { useRange } from '../time/range.tsx';
 import { type Measure, measures } from './measures.ts';
@@ -47,16 +48,14 @@ export function useOverview(
   const range = useRange();
   const { query } = address.value;
   const key = conditions && `${questionKey(projectId, conditions)} ${includeCookieless}`;
-  return useResource(key, (end) =>
-    dashboards.render(
-      {
-        id: 'overview',
-        timeRange: boardTime(query, range),
-        filters: { filterGroups: groupsOf(conditions ?? []) },
-        includeCookieless,
-      },
-      inProject(projectId, end),
-    ),
+  const request = {
+    ...{ id: 'overview', timeRange: boardTime(query, range), includeCookieless },
+    filters: { filterGroups: groupsOf(conditions ?? []) },
+  };
+  return useResource(
+    key,
+    (end) => dashboards.render(request, inProject(projectId, end)),
+    busySeconds,
   );
 }
 

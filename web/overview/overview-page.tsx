@@ -16,6 +16,7 @@ import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { Freshness, LeftOutNote } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
+import { BusyNote } from '../retries/busy-note.tsx';
 import { address, navigate, setQuery } from '../router.ts';
 import type { PageProps } from '../routes.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
@@ -64,7 +65,7 @@ export function Page({ params }: PageProps) {
   const { query } = address.value;
   const { conditions, bots, asked, cookieless, isCounted } = useCounted(projectId);
   const overview = useOverview(projectId, bots && asked, isCounted);
-  const { data: board, error, isLoading, reload } = overview;
+  const { data: board, isLoading } = overview;
   const courses = useCourses(projectId, asked, overview);
   const measure = measures.find(({ id }) => id === query.get('measure')) ?? measures[0];
   const setConditions = (next: readonly Condition[]): void =>
@@ -93,7 +94,8 @@ export function Page({ params }: PageProps) {
           <RangePicker />
         </div>
       </div>
-      {error ? <Fault cause={error} retry={reload} /> : null}
+      <Fault cause={overview.error} retry={overview.reload} />
+      <BusyNote of={overview} />
       {isEmpty ? (
         <NoEvents projectId={projectId} />
       ) : (

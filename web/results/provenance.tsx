@@ -8,8 +8,9 @@ import {
 import { Time, toDate } from '../time/time.tsx';
 import { figure, plural } from '../ui/figures.ts';
 
-/** The freshness of the oldest of several answers. */
-export function Freshness({ answers }: { answers: readonly QueryResponse[] }) {
+/** The freshness of the oldest of several answers; `zone`: the board's, where it is one. */
+export function Freshness(props: { answers: readonly QueryResponse[]; zone?: string | undefined }) {
+  const { answers, zone } = props;
   const known = answers.flatMap(({ completeUntil }) =>
     completeUntil ? [toDate(completeUntil)] : [],
   );
@@ -18,7 +19,7 @@ export function Freshness({ answers }: { answers: readonly QueryResponse[] }) {
   const oldest = new Date(Math.min(...known.map((moment) => moment.getTime())));
   return (
     <span>
-      Complete until <Time at={oldest} as="clock" />
+      Complete until <Time at={oldest} as="clock" zone={zone} />
     </span>
   );
 }

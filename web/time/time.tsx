@@ -1,4 +1,5 @@
-// Moments in the project's time zone. The full form, with the zone's name, is in the title of each.
+// Moments in the project's time zone, or in one that is named. The title of each has its full form, with the zone's
+// name.
 
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { currentProject } from '../workspace.ts';
@@ -49,10 +50,14 @@ export function formatDay(day: string): string {
 }
 
 /** A moment as a `<time>`; a dash for none. */
-export function Time({ at, as = 'short' }: { at: Timestamp | Date | undefined; as?: TimeStyle }) {
+export function Time(props: {
+  at: Timestamp | Date | undefined;
+  as?: TimeStyle;
+  zone?: string | undefined;
+}) {
+  const { at, as = 'short', zone = currentZone() } = props;
   if (!at) return <span>–</span>;
   const moment = at instanceof Date ? at : toDate(at);
-  const zone = currentZone();
   return (
     <time dateTime={moment.toISOString()} title={fullText(moment, zone)}>
       {formatTime(moment, as, zone)}

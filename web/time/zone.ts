@@ -1,5 +1,8 @@
-// Days in a time zone, half-hour zones and days of 23 or 25 hours included: by the clock that the service tells of a
-// project's zone, and by the browser's own rules of any other.
+// Days in a time zone, half-hour zones and days of 23 or 25 hours included: by the clock that the service tells of the
+// zone of a project or a board, and by the browser's own rules of any other.
+
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { ClockOffset } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -13,13 +16,17 @@ export function zoneFormat(zone: string, options: Intl.DateTimeFormatOptions): I
   return format;
 }
 
-export type ClockOffset = { fromMs: number; minutes: number };
-
-const clocks = new Map<string, readonly ClockOffset[]>();
+const clocks = new Map<string, readonly { fromMs: number; minutes: number }[]>();
 
 /** Takes a zone's clock from the service, ascending: from its first moment on the browser's rules do not count. */
-export function learnClock(zone: string, clock: readonly ClockOffset[]): void {
-  clocks.set(zone, clock);
+export function learnClock(
+  zone: string,
+  clock: readonly Pick<ClockOffset, 'from' | 'minutes'>[],
+): void {
+  const offsets = clock.map(({ from, minutes = 0 }) => ({
+    ...{ fromMs: from ? timestampMs(from) : 0, minutes },
+  }));
+  clocks.set(zone, offsets);
 }
 
 const wallStyle: Intl.DateTimeFormatOptions = {

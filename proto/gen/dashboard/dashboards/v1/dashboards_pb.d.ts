@@ -9,6 +9,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { LogicalOperator, TimeRange } from "../../../common/v1/filter_pb.js";
 import type { FilterGroup, Granularity, InsightQuerySpec, QueryResponse } from "../../../shared/insights/v1/insights_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ClockOffset } from "../../projects/v1/projects_pb.js";
 
 /**
  * Describes the file dashboard/dashboards/v1/dashboards.proto.
@@ -877,6 +878,14 @@ export declare type RenderedTime = Message<"dashboard.dashboards.v1.RenderedTime
    * @generated from field: string last_day = 21;
    */
   lastDay: string;
+
+  /**
+   * The clock of the time zone, as in Project: the zone may be another than the project's, and a shared dashboard's
+   * reader sees no project.
+   *
+   * @generated from field: repeated dashboard.projects.v1.ClockOffset clock = 22;
+   */
+  clock: ClockOffset[];
 };
 
 /**
@@ -954,6 +963,13 @@ export declare type TileError = Message<"dashboard.dashboards.v1.TileError"> & {
    * @generated from field: string message = 2;
    */
   message: string;
+
+  /**
+   * Where the service was too busy to answer: ask again after so many seconds, as Retry-After says of a call.
+   *
+   * @generated from field: optional int32 retry_after_seconds = 20;
+   */
+  retryAfterSeconds?: number | undefined;
 };
 
 /**

@@ -1,0 +1,20 @@
+// Says that parts of a page have no answer, because the service was busy, and who asks again: the page, or its reader.
+
+import type { Resource } from '../resource.ts';
+
+export function BusyNote({ of }: { of: Pick<Resource<unknown>, 'missing' | 'reload'> }) {
+  const { missing, reload } = of;
+  if (!missing) return null;
+  return (
+    <p class="hint" role="status">
+      The service is busy: some tiles have no answer yet.{' '}
+      {missing.againSeconds === undefined ? (
+        <button type="button" class="link" onClick={reload}>
+          Ask again
+        </button>
+      ) : (
+        `The page asks again by itself in ${missing.againSeconds} s.`
+      )}
+    </p>
+  );
+}
