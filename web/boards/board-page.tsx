@@ -5,7 +5,7 @@ import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/das
 import { BotsNote, botsWhere } from '../filter/bots.tsx';
 import type { Resource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
-import { BusyNote } from '../retries/busy-note.tsx';
+import { BoardFault } from '../retries/busy-note.tsx';
 import { address, setQuery } from '../router.ts';
 import type { PageProps } from '../routes.ts';
 import { RangePicker } from '../time/range.tsx';
@@ -94,8 +94,7 @@ function ReadBoard(props: {
         </div>
       </div>
       {dashboard.description ? <p class="hint">{dashboard.description}</p> : null}
-      <Fault cause={answer.error} retry={answer.reload} />
-      <BusyNote of={answer} />
+      <BoardFault of={answer} />
       <BoardTiles projectId={projectId} board={board} tiles={draftOf(dashboard).tiles} />
       {dashboard.tiles.length === 0 ? (
         <EmptyBoard projectId={projectId} />

@@ -16,12 +16,11 @@ import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { Freshness, LeftOutNote } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
-import { BusyNote } from '../retries/busy-note.tsx';
+import { BoardFault } from '../retries/busy-note.tsx';
 import { address, navigate, setQuery } from '../router.ts';
 import type { PageProps } from '../routes.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
 import { RangePicker } from '../time/range.tsx';
-import { Fault } from '../ui/fault.tsx';
 import { BigChart, listHref, RowsOf } from './big-chart.tsx';
 import { answerOf, type Course, groupsOf, resultOf, useCourses, useOverview } from './board.ts';
 import { FigureTile } from './figure-tile.tsx';
@@ -94,8 +93,7 @@ export function Page({ params }: PageProps) {
           <RangePicker />
         </div>
       </div>
-      <Fault cause={overview.error} retry={overview.reload} />
-      <BusyNote of={overview} />
+      <BoardFault of={overview} />
       {isEmpty ? (
         <NoEvents projectId={projectId} />
       ) : (
