@@ -4,7 +4,6 @@
 import { readFileSync } from 'node:fs';
 import {
   type Authenticator,
-  connect,
   credsAuthenticator,
   ErrorCode,
   Events,
@@ -14,7 +13,8 @@ import {
 } from 'nats';
 import type { Log } from '../log.ts';
 import { retry } from '../retry.ts';
-import { strangerAt } from './server-owner.ts';
+import { strangerAt } from './connection/server-owner.ts';
+import { connectTransport } from './connection/transport.ts';
 
 export {
   AckPolicy,
@@ -45,8 +45,10 @@ export {
 const connectTimeoutMs = 2_000;
 const reconnectWaitMs = 250;
 const reconnectJitterMs = 100;
-// Two pings without an answer end a silent connection: a frozen broker is noticed after at most 15 s.
+// Two pings without an answer end a silent connection: a frozen broker is noticed after at most 15 s. Where another
+// server could do its work, after 6 s: its streams have other leaders about then.
 const pingIntervalMs = 5_000;
+const pingIntervalAmongServersMs = 2_000;
 const maxPingsOut = 2;
 
 /**
@@ -92,7 +94,7 @@ function connectOnce(
   if (first === undefined) throw new Error('no URL of a broker');
   const user = decodeURIComponent(first.username);
   const pass = decodeURIComponent(first.password);
-  return connect({
+  return connectTransport({
     servers: servers.map((server) => server.host),
     name: 'millrace',
     timeout: connectTimeoutMs,
@@ -100,7 +102,7 @@ function connectOnce(
     reconnectTimeWait: reconnectWaitMs,
     reconnectJitter: reconnectJitterMs,
     ignoreAuthErrorAbort: true,
-    pingInterval: pingIntervalMs,
+    pingInterval: servers.length > 1 ? pingIntervalAmongServersMs : pingIntervalMs,
     maxPingOut: maxPingsOut,
     // A stack trace per request costs more than the request.
     noAsyncTraces: true,

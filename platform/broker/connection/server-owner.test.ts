@@ -1,10 +1,10 @@
 // A port that somebody else has taken: their server may greet as it likes, and is sent nothing.
 
 import { afterEach, describe, expect, it } from 'vitest';
-import { startBroker } from '../../test/harness/servers/broker.ts';
-import { type Impostor, takePort, uidOfImpostor } from '../../test/harness/servers/impostor.ts';
-import { createLog } from '../log.ts';
-import { connectBroker } from './nats.ts';
+import { startBroker } from '../../../test/harness/servers/broker.ts';
+import { type Impostor, takePort, uidOfImpostor } from '../../../test/harness/servers/impostor.ts';
+import { createLog } from '../../log.ts';
+import { connectBroker } from '../nats.ts';
 import { strangerAt } from './server-owner.ts';
 
 const log = createLog('silent');
