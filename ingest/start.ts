@@ -107,6 +107,7 @@ export function startIngest(options: IngestOptions): Ingest {
     maxFrameBytes: frameBytes,
     maxInFlightBytes,
     lz4,
+    repeats: 'all',
     isApart: crowding.isApart,
     onFrame: (frame) => {
       metrics.recordFrame(frame);
@@ -124,6 +125,7 @@ export function startIngest(options: IngestOptions): Ingest {
     maxFrameEvents: maxFrameChanges,
     maxInFlightBytes: maxInFlightChangeBytes,
     lz4,
+    repeats: 'refused',
     onLate: (count) => metrics.acceptedChanges.inc(count),
   });
   const send = (subject: string, content: Uint8Array): void => tellLive(nats, subject, content);

@@ -1,8 +1,9 @@
 // Puts accepted requests into the broker. Requests of one turn of the event loop share one message (a frame), and each
 // is answered when that message is acknowledged. Large requests share it with their project's alone, and those that may
 // be much work with none, so that the pipeline can give projects their turns. Publishes on NATS core with one reply
-// inbox for all messages, because a JetStream client's publish costs ten times as much. Never retries: the sender does,
-// and event ids make that safe.
+// inbox for all messages, because a JetStream client's publish costs ten times as much. Within the deadline a frame
+// that the broker has lost is sent again (resends.ts); after it the sender repeats the request. Event ids make both
+// safe.
 
 import {
   type ConnectionState,
@@ -12,10 +13,9 @@ import {
   publishOutcome,
 } from '../../platform/broker/nats.ts';
 import type { DiskRoom } from '../../platform/engines/disk-room.ts';
-import { maxFrameEvents as defaultMaxFrameEvents } from '../../platform/limits.ts';
-import { type EncodedRequest, FRAME_HEADER_BYTES, requestBytes } from '../../proto/wire/frame.ts';
-import { FrameWriter } from '../../proto/wire/frame-writer.ts';
-import { FramePacking } from './frame-packing.ts';
+import { type EncodedRequest, requestBytes } from '../../proto/wire/frame.ts';
+import { OpenFrames } from './open-frames.ts';
+import { type Repeats, Resends } from './resends.ts';
 import { type Frame, type Published, SentFrames } from './sent-frames.ts';
 
 /** The part of a broker connection that a publisher needs. */
@@ -45,6 +45,8 @@ export interface PublisherOptions {
   maxInFlightBytes: number;
   /** Whether a project's requests have frames of their own; see crowding-projects.ts. */
   isApart?: (project: number) => boolean;
+  /** What is sent again within the deadline; nothing unless given. */
+  repeats?: Repeats;
   /** Whether frames are packed where that pays. Bounds count bytes before packing. */
   lz4: boolean;
   /** Runs once for each frame, as soon as its outcome is known. */
@@ -64,48 +66,45 @@ export interface FrameReport {
   inFlightBytes: number;
 }
 
-/** A frame that is being gathered. */
-interface OpenFrame {
-  frame: Frame;
-  writer: FrameWriter;
-}
-
-/** From this size on a request gains nothing by sharing a frame with others', and others would wait with it. */
-const minApartBytes = 16_384;
-
-/** Writers of sent frames are kept for the next ones, except those that a large body made grow. */
-const maxKeptWriters = 4;
+/** As publishOutcome names it where no server leads the stream. Nothing was stored then. */
+const noStream = 'no stream';
 
 export class Publisher {
   readonly #options: PublisherOptions;
   readonly #inbox = createInbox();
-  readonly #packing: FramePacking;
   readonly #subscription: { unsubscribe(): void };
-  /** With the requests of the current turn, at most one for each shard … */
-  readonly #shared = new Map<number, OpenFrame>();
-  /** … and one for each project that has a frame of its own, by its mark. */
-  readonly #apart = new Map<number, OpenFrame>();
+  readonly #open: OpenFrames;
   readonly #sent: SentFrames;
-  readonly #writers: FrameWriter[] = [];
+  readonly #resends: Resends;
   #frames = 0;
-  #openBytes = 0;
   #isFlushScheduled = false;
   #isClosed = false;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
-    this.#packing = new FramePacking(options.lz4);
+    this.#open = new OpenFrames({
+      ...options,
+      send: (frame) => this.#send(frame),
+    });
     this.#sent = new SentFrames({
       deadlineMs: options.deadlineMs,
       flush: () => options.broker.flush(),
-      onOverdue: (frame) =>
-        this.#settle(frame, { kind: 'unavailable', reason: 'no acknowledgement in time' }),
+      onOverdue: (frame) => {
+        const reason = frame.isRefused ? noStream : 'no acknowledgement in time';
+        this.#settle(frame, { kind: 'unavailable', reason });
+      },
+    });
+    this.#resends = new Resends({
+      repeats: options.repeats,
+      waiting: () => this.#sent.waiting,
+      send: (token, frame) => this.#transmit(token, frame),
     });
     this.#subscription = options.broker.subscribe(`${this.#inbox}.*`, {
       callback: (error, reply) => this.#acknowledged(error, reply),
     });
     options.state.onChange((connected) => {
-      if (!connected) this.#abandonAll('connection lost');
+      if (connected) this.#resends.noteReconnected();
+      else if (!this.#resends.outlastsConnection) this.#abandonAll('connection lost');
     });
   }
 
@@ -115,21 +114,22 @@ export class Publisher {
    */
   publish(shard: number, request: EncodedRequest, timeoutMs: number): Promise<Published> {
     const { state, disk, maxInFlightBytes } = this.#options;
-    if (this.#isClosed || !state.connected()) return Promise.resolve('unavailable');
+    const isAway = !state.connected();
+    if (this.#isClosed || (isAway && !this.#resends.outlastsConnection)) {
+      return Promise.resolve('unavailable');
+    }
     if (disk.isScarce()) return Promise.resolve('disk_full');
     const bytes = requestBytes(request);
-    if (this.#inFlightBytes() + bytes > maxInFlightBytes) return Promise.resolve('full');
-    const { frame, writer } = this.#frameFor(shard, bytes, request);
-    writer.append(request);
-    frame.bytes = writer.length;
-    frame.events = writer.events;
-    this.#openBytes += bytes;
+    if (this.#inFlightBytes() + bytes > maxInFlightBytes) {
+      return Promise.resolve(isAway || this.#isRefused() ? 'unavailable' : 'full');
+    }
+    const frame = this.#open.append(shard, request);
     if (!this.#isFlushScheduled) {
       this.#isFlushScheduled = true;
       setImmediate(() => this.#flush());
     }
     const published = this.#published(frame, request, timeoutMs);
-    if (request.isAlone === true) this.#sendOf(this.#apart, request.project);
+    if (request.isAlone === true) this.#open.sendApart(request.project);
     return published;
   }
 
@@ -154,129 +154,65 @@ export class Publisher {
   close(): void {
     this.#isClosed = true;
     this.#sent.close();
+    this.#resends.close();
     this.#abandonAll('shutting down');
     this.#subscription.unsubscribe();
   }
 
+  /** Whether the oldest frame on its way found no stream when it was sent last. */
+  #isRefused(): boolean {
+    for (const [, frame] of this.#sent.waiting) return frame.isRefused;
+    return false;
+  }
+
   #inFlightBytes(): number {
-    return this.#openBytes + this.#sent.bytes;
-  }
-
-  /** The open frame for a request. Sends a frame without room for the request and opens another. */
-  #frameFor(shard: number, bytes: number, request: EncodedRequest): OpenFrame {
-    const { maxFrameBytes, maxFrameEvents = defaultMaxFrameEvents } = this.#options;
-    const { events, project, isAlone = false } = request;
-    if (isAlone) this.#sendBefore(shard, project);
-    const isApart = project !== undefined && (isAlone || this.#isApart(project, bytes));
-    const [open, key] = isApart ? [this.#apart, project] : [this.#shared, shard];
-    const current = open.get(key);
-    if (current !== undefined) {
-      const { writer } = current;
-      const hasRoom =
-        writer.length + bytes <= maxFrameBytes &&
-        writer.events + events <= maxFrameEvents &&
-        writer.hasRoomFor(project);
-      if (hasRoom) return current;
-      open.delete(key);
-      this.#send(current);
-    }
-    const opened = this.#openFrame(shard, isApart ? FRAME_HEADER_BYTES + bytes : maxFrameBytes);
-    open.set(key, opened);
-    return opened;
-  }
-
-  /** Sends the open frames that have requests of a project: those came before one that has a frame of its own. */
-  #sendBefore(shard: number, project: number | undefined): void {
-    const shared = this.#shared.get(shard);
-    if (project !== undefined && shared?.writer.holds(project) === true) {
-      this.#sendOf(this.#shared, shard);
-    }
-    this.#sendOf(this.#apart, project);
-  }
-
-  #sendOf(open: Map<number, OpenFrame>, key: number | undefined): void {
-    const current = key === undefined ? undefined : open.get(key);
-    if (key === undefined || current === undefined) return;
-    open.delete(key);
-    this.#send(current);
-  }
-
-  #isApart(project: number, bytes: number): boolean {
-    return bytes >= minApartBytes || this.#options.isApart?.(project) === true;
-  }
-
-  /** `capacity` bounds what many frames of one turn hold: it grows where requests follow. */
-  #openFrame(shard: number, capacity: number): OpenFrame {
-    const writer = this.#writers.pop() ?? new FrameWriter(capacity);
-    const frame: Frame = {
-      shard,
-      settle: [],
-      bytes: FRAME_HEADER_BYTES,
-      sentBytes: 0,
-      events: 0,
-      unconfirmedEvents: 0,
-      openedAtMs: performance.now(),
-      isSettled: false,
-    };
-    this.#openBytes += FRAME_HEADER_BYTES;
-    return { frame, writer };
+    return this.#open.bytes + this.#sent.bytes;
   }
 
   #flush(): void {
     this.#isFlushScheduled = false;
-    for (const opened of this.#takeOpen()) this.#send(opened);
+    this.#open.sendAll();
   }
 
-  #takeOpen(): OpenFrame[] {
-    const open = [...this.#shared.values(), ...this.#apart.values()];
-    this.#shared.clear();
-    this.#apart.clear();
-    return open;
-  }
-
-  #send({ frame, writer }: OpenFrame): void {
-    const { broker, subjectOf } = this.#options;
+  #send(frame: Frame): void {
     const token = (++this.#frames).toString(36);
-    this.#openBytes -= frame.bytes;
+    this.#sent.add(token, frame);
+    this.#transmit(token, frame);
+  }
+
+  #transmit(token: string, frame: Frame): void {
+    const { broker, state, subjectOf } = this.#options;
+    this.#resends.noteSent(frame);
+    // It is sent once the connection is back.
+    if (!state.connected()) return;
     try {
       const reply = `${this.#inbox}.${token}`;
-      const message = this.#messageOf(writer);
-      frame.sentBytes = message.length;
-      broker.publish(subjectOf(frame.shard), message, { reply });
+      broker.publish(subjectOf(frame.shard), frame.message, { reply });
     } catch (error) {
+      this.#sent.take(token);
       const failure = error instanceof Error ? error : new Error(String(error));
       this.#settle(frame, publishOutcome(failure));
-      return;
     }
-    this.#sent.add(token, frame);
-  }
-
-  /** Copies the gathered frame out, so that its writer can be reused. */
-  #messageOf(writer: FrameWriter): Uint8Array {
-    const gathered = writer.frame();
-    const packed = this.#packing.pack(gathered);
-    const message = packed === gathered ? gathered.slice() : packed;
-    writer.clear();
-    const { maxFrameBytes } = this.#options;
-    const isKept = this.#writers.length < maxKeptWriters && writer.capacity <= maxFrameBytes;
-    if (isKept) this.#writers.push(writer);
-    return message;
   }
 
   #acknowledged(error: Error | null, reply: Msg): void {
     const token = reply.subject.slice(this.#inbox.length + 1);
     const outcome = publishOutcome(error ?? reply);
+    const waiting = this.#sent.peek(token);
+    const isRefused = outcome.kind === 'unavailable' && outcome.reason === noStream;
+    if (isRefused && waiting?.isSettled === false && this.#resends.noteRefused(waiting)) return;
     const frame = this.#sent.take(token);
-    if (frame !== undefined) this.#settle(frame, outcome);
+    if (frame !== undefined) {
+      this.#settle(frame, outcome);
+      if (outcome.kind === 'stored') this.#resends.noteStored(frame);
+    }
     const unconfirmed = frame?.unconfirmedEvents ?? this.#sent.takeForgotten(token);
     if (outcome.kind === 'stored' && unconfirmed > 0) this.#options.onLate?.(unconfirmed);
   }
 
   /** Frames that a lost connection had been sent may or may not be stored; open ones are dropped. */
   #abandonAll(reason: string): void {
-    const open = this.#takeOpen().map(({ frame }) => frame);
-    const abandoned = [...this.#sent.takeAll(), ...open];
-    this.#openBytes = 0;
+    const abandoned = [...this.#sent.takeAll(), ...this.#open.dropAll()];
     for (const frame of abandoned) this.#settle(frame, { kind: 'unavailable', reason });
   }
 
@@ -289,7 +225,7 @@ export class Publisher {
       outcome,
       requests: frame.settle.length,
       bytes: frame.bytes,
-      sentBytes: frame.sentBytes,
+      sentBytes: frame.message.length,
       seconds: (performance.now() - frame.openedAtMs) / 1_000,
       inFlightBytes: this.#inFlightBytes(),
     });

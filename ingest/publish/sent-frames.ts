@@ -8,13 +8,20 @@ export interface Frame {
   /** Answers the frame's requests, one function each. */
   settle: ((published: Published) => void)[];
   bytes: number;
-  sentBytes: number;
+  /** As it is sent: packed, or not. */
+  message: Uint8Array;
   events: number;
   /** Those of requests that were answered `unavailable`. */
   unconfirmedEvents: number;
   /** On performance.now()'s scale. */
   openedAtMs: number;
   isSettled: boolean;
+  /** Counts all sends of a publisher, those of one frame again too; 0 before the first. */
+  firstSend: number;
+  lastSend: number;
+  sentAtMs: number;
+  /** No stream took it when it was sent last. */
+  isRefused: boolean;
 }
 
 /**
@@ -53,10 +60,19 @@ export class SentFrames {
     return this.#bytes;
   }
 
+  /** Oldest first, those that were answered at their deadline too. */
+  get waiting(): Iterable<[token: string, frame: Frame]> {
+    return this.#frames;
+  }
+
   add(token: string, frame: Frame): void {
     this.#frames.set(token, frame);
     this.#bytes += frame.bytes;
     this.#sweep ??= setTimeout(() => this.#expire(), this.#options.deadlineMs);
+  }
+
+  peek(token: string): Frame | undefined {
+    return this.#frames.get(token);
   }
 
   /** Undefined where the frame was taken or given up before. */
@@ -103,14 +119,11 @@ export class SentFrames {
       onOverdue(frame);
     }
     if (overdue.length === 0) return;
-    flush().then(
-      // The broker has read them and not acknowledged them: they hold no memory here any more.
-      () => {
-        for (const token of overdue) this.#forget(token);
-      },
-      // A lost connection gives up all frames, see the publisher.
-      () => {},
-    );
+    // The broker has read them and not acknowledged them, or the connection is lost: they hold no memory any more.
+    const forget = (): void => {
+      for (const token of overdue) this.#forget(token);
+    };
+    flush().then(forget, forget);
   }
 
   #forget(token: string): void {
