@@ -7,6 +7,11 @@ export interface ReadinessCheck {
   name: string;
   /** Whether the dependency answers now; a rejection counts as false. */
   check: () => Promise<boolean> | boolean;
+  /**
+   * A check that held counts as holding until it has failed for so long; 0 unless given. For what mends itself while
+   * requests can wait: a load balancer would take their service away from all of them.
+   */
+  graceMs?: number;
 }
 
 /** True by name where the check holds. */
@@ -21,14 +26,36 @@ const sharedForMs = 1_000;
 export function shareReadiness(
   checks: readonly ReadinessCheck[],
   shareMs = sharedForMs,
+  nowMs = () => performance.now(),
 ): () => Promise<Readiness> {
+  const graces = checks.map((check) => createGrace(check, nowMs));
   let shared: Promise<Readiness> | undefined;
   const forget = (): void => {
     shared = undefined;
   };
+  const run = async (): Promise<Readiness> => {
+    const results = Object.entries(await runAll(checks));
+    return Object.fromEntries(
+      results.map(([name, holds], index) => [name, graces[index]?.(holds) ?? holds]),
+    );
+  };
   return () => {
-    shared ??= runAll(checks).finally(() => setTimeout(forget, shareMs).unref());
+    shared ??= run().finally(() => setTimeout(forget, shareMs).unref());
     return shared;
+  };
+}
+
+/** Returns what counts after each result of the check. */
+function createGrace(
+  { graceMs = 0 }: ReadinessCheck,
+  nowMs: () => number,
+): (holds: boolean) => boolean {
+  // A check that never held has no grace.
+  let failsSinceMs: number | undefined = Number.NEGATIVE_INFINITY;
+  return (holds) => {
+    if (holds) failsSinceMs = undefined;
+    else failsSinceMs ??= nowMs();
+    return failsSinceMs === undefined || nowMs() - failsSinceMs < graceMs;
   };
 }
 

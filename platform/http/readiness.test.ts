@@ -1,0 +1,36 @@
+// What counts as ready while a dependency mends itself.
+
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { shareReadiness } from './readiness.ts';
+
+it('a check with a grace counts as holding until it has failed for longer, and has none before it held', async () => {
+  let holds = false;
+  let nowMs = 0;
+  let runs = 0;
+  const mending = {
+    name: 'mending',
+    graceMs: 15_000,
+    check: () => {
+      runs++;
+      return holds;
+    },
+  };
+  const ask = shareReadiness([mending, { name: 'plain', check: () => holds }], 0, () => nowMs);
+  const at = async (ms: number, now: boolean): Promise<boolean[]> => {
+    [nowMs, holds] = [ms, now];
+    // An answer is shared until the next timer.
+    for (const before = runs; ; await turn()) {
+      const answer = Object.values(await ask());
+      if (runs > before) return answer;
+    }
+  };
+  expect(await at(0, false)).toEqual([false, false]);
+  expect(await at(1_000, true)).toEqual([true, true]);
+  // Nobody asked for an hour: the failure is as old as the first answer that tells it.
+  expect(await at(3_600_000, false)).toEqual([true, false]);
+  expect(await at(3_614_999, false)).toEqual([true, false]);
+  expect(await at(3_615_000, false)).toEqual([false, false]);
+  expect(await at(3_616_000, true)).toEqual([true, true]);
+  expect(await at(3_617_000, false)).toEqual([true, false]);
+});
