@@ -21,7 +21,7 @@ function admin(data: string, ...words: string[]) {
 }
 
 function adminWith(settings: Record<string, string>, data: string, ...words: string[]) {
-  const command = join(root, 'dist', 'control', 'operator', 'admin.js');
+  const command = join(root, 'dist', 'admin.js');
   const run = spawnSync(process.execPath, [command, '--data', join(directory, data), ...words], {
     encoding: 'utf8',
     env: { ...process.env, ...settings },
@@ -74,7 +74,9 @@ it('reaches the broker of a running instance, whose passwords nobody else sees',
     expect(password).toMatch(/^\S{32}$/);
     for (const text of [...commandLines, stack.log()]) expect(text).not.toContain(password);
   }
+  expect(admin('running', 'check')).toMatchObject({ code: 0, error: '' });
   await stack.stop();
+  expect(admin('running', 'check')).toMatchObject({ code: 0, error: '' });
 });
 
 it('lists its commands where it is asked for an unknown one', () => {

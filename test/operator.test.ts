@@ -76,7 +76,7 @@ async function account() {
 it('is closed to an admin of an organization, until the operator says otherwise', async () => {
   const refused = await operator().getHealth({}).catch(ConnectError.from);
   expect(refused).toMatchObject({ code: Code.PermissionDenied });
-  const command = join(root, 'dist', 'control', 'operator', 'admin.js');
+  const command = join(root, 'dist', 'admin.js');
   const words = ['grant-super-admin', '--email', 'admin@millrace.example'];
   const run = spawnSync(process.execPath, [command, '--data', stack.dataDir, ...words]);
   expect(run.status).toBe(0);

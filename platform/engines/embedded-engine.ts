@@ -3,7 +3,7 @@
 // its place. It asks for a password besides, made anew at each start. The program itself is sql/engine/.
 
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,6 +16,7 @@ export interface EmbeddedEngine extends SupervisedChild {
   url: string;
 }
 
+const database = 'millrace';
 const readyTimeoutMs = 120_000;
 // A minute without an answer: merges and a full queue delay one by seconds on a small machine.
 const pings = { everyMs: 10_000, timeoutMs: 10_000, maxMissed: 3, restMs: 0 };
@@ -31,6 +32,27 @@ const threadsBesideReads = 3;
 const arenas = Math.ceil(availableParallelism() / 4);
 const allocator = `percpu_arena:disabled,narenas:${arenas},dirty_decay_ms:1000`;
 
+const engineDirectory = (dataDir: string): string => join(dataDir, 'clickhouse');
+const passwordFileIn = (directory: string): string => join(directory, 'engine.password');
+/** Names the socket, which may be elsewhere. */
+const addressFileIn = (directory: string): string => join(directory, 'engine.address');
+
+/** The URL of the engine that runs on the data directory. Throws one sentence where none was started. */
+export function readEngineUrl(dataDir: string): string {
+  const directory = engineDirectory(dataDir);
+  try {
+    const socket = readFileSync(addressFileIn(directory), 'utf8');
+    return socketUrl(socket, database, readFileSync(passwordFileIn(directory), 'utf8'));
+  } catch (error) {
+    throw new Error(
+      `no ClickHouse runs on ${directory} that can be reached: ${whyUnusable(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
 /** Starts the engine; `entry` is the built sql/engine/main.js. A test may ask for quicker `pings`. */
 export async function startEmbeddedEngine(options: {
   dataDir: string;
@@ -42,10 +64,11 @@ export async function startEmbeddedEngine(options: {
   log: Log;
   pings?: { everyMs: number; timeoutMs: number };
 }): Promise<EmbeddedEngine> {
-  const directory = join(options.dataDir, 'clickhouse');
+  const directory = engineDirectory(options.dataDir);
   const socket = socketIn(directory);
-  const passwordFile = join(directory, 'engine.password');
+  const passwordFile = passwordFileIn(directory);
   const password = prepare(directory, passwordFile);
+  writeFileSync(addressFileIn(directory), socket, { mode: 0o600 });
   const threads = options.reads + threadsBesideReads;
   const log = options.log.child({ part: 'engine' });
   const reasonOf = createReason();
@@ -72,7 +95,7 @@ export async function startEmbeddedEngine(options: {
   });
   return {
     ...child,
-    url: socketUrl(socket, 'millrace', password),
+    url: socketUrl(socket, database, password),
     async stop(graceMs) {
       await child.stop(graceMs);
       if (dirname(socket) !== directory) rmSync(dirname(socket), { recursive: true, force: true });

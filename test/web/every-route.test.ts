@@ -48,7 +48,7 @@ describe.runIf(hasBrowser)('every page', () => {
     const amount = ['--events', '1500', '--seed', '7'];
     const run = promisify(execFile);
     await run(process.execPath, [...play, ...amount]);
-    const admin = [join(root, 'dist', 'control', 'operator', 'admin.js'), '--data', dataDir];
+    const admin = [join(root, 'dist', 'admin.js'), '--data', dataDir];
     const grant = ['grant-super-admin', '--email', app.admin.email];
     await run(process.execPath, [...admin, ...grant]);
     const profiles = await listProfiles(app.stack);

@@ -23,7 +23,7 @@ export type RenderBoard = (asked: Asked) => Promise<void>;
 export async function openBoard(stack: Stack): Promise<RenderBoard> {
   const email = `bench-${randomBytes(6).toString('hex')}@example.com`;
   const password = randomBytes(16).toString('hex');
-  const admin = join(root, 'dist', 'control', 'operator', 'admin.js');
+  const admin = join(root, 'dist', 'admin.js');
   const account = ['--email', email, '--password', password, '--super-admin'];
   const args = [admin, '--data', stack.dataDir, 'create-customer', ...account];
   await promisify(execFile)(process.execPath, args);

@@ -1,20 +1,9 @@
 // `npm run admin -- <command>`: reads the command line, reaches the instance's broker, whether the instance runs or
 // not, and prints the command's text. The commands are commands.ts's.
 
-import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { buckets } from '../../platform/broker/buckets.ts';
-import { noSuchStream, unlessCode } from '../../platform/broker/ensure-stream.ts';
-import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
-import { ensureTopology } from '../../platform/broker/topology.ts';
-import { type Config, readConfig } from '../../platform/config.ts';
-import {
-  brokerConfigurationFile,
-  readBrokerUrl,
-} from '../../platform/engines/broker-configuration.ts';
-import { lockDataDir } from '../../platform/engines/data-lock.ts';
-import { eventsDiskBudget, startEmbeddedBroker } from '../../platform/engines/embedded-broker.ts';
-import { createLog, type Log } from '../../platform/log.ts';
+import { reachEngines } from './admin-engines.ts';
+import { checkCommand } from './admin-stores.ts';
 import {
   createCustomer,
   exportRecords,
@@ -24,9 +13,16 @@ import {
   rotateInstanceKeyCommand,
   rotateSigningKeyCommand,
   setSuperAdmin,
-} from './commands.ts';
-import { makeNewBuckets } from './new-buckets.ts';
-import { unmerge } from './unmerge.ts';
+} from './control/operator/commands.ts';
+import { makeNewBuckets } from './control/operator/new-buckets.ts';
+import { unmerge } from './control/operator/unmerge.ts';
+import { buckets } from './platform/broker/buckets.ts';
+import { noSuchStream, unlessCode } from './platform/broker/ensure-stream.ts';
+import { connectBroker, type NatsConnection } from './platform/broker/nats.ts';
+import { ensureTopology } from './platform/broker/topology.ts';
+import { type Config, readConfig } from './platform/config.ts';
+import { eventsDiskBudget } from './platform/engines/embedded-broker.ts';
+import { createLog, type Log } from './platform/log.ts';
 
 const usage = `npm run admin -- [--data DIR] <command>
   create-customer --email E [--name N] [--password P] [--super-admin]
@@ -37,6 +33,7 @@ const usage = `npm run admin -- [--data DIR] <command>
   export FILE
   restore FILE
   unmerge --project ID DISTINCT_ID
+  check
 `;
 
 const flags = {
@@ -50,16 +47,14 @@ const flags = {
   'drop-old': { type: 'boolean' },
 } as const;
 
-const brokerGraceMs = 10_000;
-
-type Command = (operator: Operator) => Promise<string>;
+type Command = (config: Config, log: Log) => Promise<string>;
 
 try {
   const { values, positionals } = parseArgs({ options: flags, allowPositionals: true });
-  const command = commandOf(positionals, values);
+  const command = storeCommandOf(positionals) ?? commandOf(positionals, values);
   const config = configOf(values.data);
   const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel);
-  process.stdout.write(`${await withBroker(config, log, command)}\n`);
+  process.stdout.write(`${await command(config, log)}\n`);
 } catch (error) {
   process.stderr.write(`millrace: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
@@ -75,7 +70,20 @@ interface Flags {
   'drop-old'?: boolean;
 }
 
-function commandOf([name, file]: string[], values: Flags): Command {
+/** Of the commands that reach ClickHouse. */
+function storeCommandOf([name]: string[]): Command | undefined {
+  if (name === 'check') return checkCommand;
+  return undefined;
+}
+
+function commandOf(positionals: string[], values: Flags): Command {
+  const command = brokerCommandOf(positionals, values);
+  return (config, log) => withBroker(config, log, command);
+}
+
+type BrokerCommand = (operator: Operator) => Promise<string>;
+
+function brokerCommandOf([name, file]: string[], values: Flags): BrokerCommand {
   const { email = '', name: displayName, password, project: projectId } = values;
   switch (name) {
     case 'create-customer':
@@ -118,10 +126,11 @@ function configOf(dataDir: string | undefined): Config {
 }
 
 /** Uses the running broker; if none runs, starts the data directory's broker for the command. */
-async function withBroker(config: Config, log: Log, command: Command): Promise<string> {
+async function withBroker(config: Config, log: Log, command: BrokerCommand): Promise<string> {
   const { dataDir } = config;
-  const { url, isOwn, stop } = await reachBroker(config, log);
+  const reach = reachEngines(config, log);
   try {
+    const { url, isOwn } = await reach.broker('service');
     const connection = await connectBroker(url, log);
     try {
       // An instance that runs, or that has run there, has its settings: the operator's shell may have others.
@@ -136,7 +145,7 @@ async function withBroker(config: Config, log: Log, command: Command): Promise<s
       await connection.close();
     }
   } finally {
-    await stop();
+    await reach.stop();
   }
 }
 
@@ -144,29 +153,4 @@ async function isNew(connection: NatsConnection): Promise<boolean> {
   const { streams } = await connection.jetstreamManager();
   const info = streams.info(`KV_${buckets.instance}`);
   return (await unlessCode(noSuchStream, info)) === undefined;
-}
-
-/** `isOwn`: started for the command. */
-async function reachBroker(
-  { dataDir, natsUrl, natsServerBinary: binary }: Config,
-  log: Log,
-): Promise<{ url: string; isOwn: boolean; stop: () => Promise<void> }> {
-  if (natsUrl !== undefined) return { url: natsUrl, isOwn: false, stop: async () => {} };
-  let unlock: () => void;
-  try {
-    unlock = lockDataDir(dataDir);
-  } catch (error) {
-    // The lock is held: an instance runs on the directory, and its broker too.
-    if (!existsSync(brokerConfigurationFile(dataDir))) throw error;
-    return { url: readBrokerUrl(dataDir, 'service'), isOwn: false, stop: async () => {} };
-  }
-  const broker = await startEmbeddedBroker({ dataDir, binary, log });
-  return {
-    url: readBrokerUrl(dataDir, 'service'),
-    isOwn: true,
-    async stop() {
-      await broker.stop(brokerGraceMs);
-      unlock();
-    },
-  };
 }

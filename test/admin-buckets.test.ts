@@ -6,15 +6,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buckets } from '../../platform/broker/buckets.ts';
-import { readInstance } from '../../platform/broker/instance.ts';
-import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
-import { openBucket } from '../../platform/broker/record-bucket.ts';
-import { ensureTopology } from '../../platform/broker/topology.ts';
-import { createLog } from '../../platform/log.ts';
-import { asOperator } from '../../test/harness/servers/broker.ts';
-import { useBroker } from '../../test/harness/servers/use-servers.ts';
-import { root } from '../../test/harness/source-tree.ts';
+import { buckets } from '../platform/broker/buckets.ts';
+import { readInstance } from '../platform/broker/instance.ts';
+import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';
+import { openBucket } from '../platform/broker/record-bucket.ts';
+import { ensureTopology } from '../platform/broker/topology.ts';
+import { createLog } from '../platform/log.ts';
+import { asOperator } from './harness/servers/broker.ts';
+import { useBroker } from './harness/servers/use-servers.ts';
+import { root } from './harness/source-tree.ts';
 
 const options = { eventsMaxBytes: 16 * 1_048_576, shards: 1 };
 const directory = mkdtempSync(join(tmpdir(), 'millrace-new-buckets-'));
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 function admin(...words: string[]) {
-  const command = join(root, 'dist', 'control', 'operator', 'admin.js');
+  const command = join(root, 'dist', 'admin.js');
   const env = { ...process.env, NATS_URL: broker.url };
   return spawnSync(process.execPath, [command, '--data', directory, ...words], {
     encoding: 'utf8',
