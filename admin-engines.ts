@@ -20,7 +20,9 @@ export interface Reached {
   isOwn: boolean;
 }
 
-interface Reach {
+export interface Reach {
+  /** Throws one sentence where an instance runs on the data directory. */
+  lock(): void;
   /** By the user's rights. */
   broker(user: BrokerUser): Promise<Reached>;
   /** `directory` holds the embedded engine's files. */
@@ -52,6 +54,11 @@ export function reachEngines(config: Config, log: Log): Reach {
     return locked;
   };
   return {
+    lock() {
+      const unlock = lockDataDir(dataDir);
+      steps.push(async () => unlock());
+      locked = true;
+    },
     async broker(user) {
       if (natsUrl !== undefined) return { url: natsUrl, isOwn: false };
       const isOwn = takeDirectory(brokerConfigurationFile(dataDir));

@@ -1,8 +1,14 @@
 // The operator's commands that reach ClickHouse. Reading the command line is admin.ts's.
 
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { reachEngines } from './admin-engines.ts';
+import { cloneTables } from './backup/cloned-rows.ts';
+import { freezeTables } from './backup/frozen-parts.ts';
+import { type TakenBackup, takeBackup } from './backup/take-backup.ts';
+import { connectBroker } from './platform/broker/nats.ts';
 import { createClickHouse } from './platform/clickhouse/clickhouse.ts';
+import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import type { Log } from './platform/log.ts';
 import { checkTables, type Difference, maxDifferences } from './sql/check/compare-tables.ts';
@@ -42,4 +48,48 @@ function tableText(table: string, differences: readonly Difference[]): string {
 
 function lineOf({ in: side, row }: Difference): string {
   return `  ${side === 'derived' ? 'only there' : 'missing'}: ${row}\n`;
+}
+
+/** Takes a backup into `directory`, of an instance that runs or does not. */
+export async function backupCommand(config: Config, log: Log, directory: string): Promise<string> {
+  const reach = reachEngines(config, log);
+  try {
+    const broker = await reach.broker('operator');
+    const store = await reach.store();
+    const connection = await connectBroker(broker.url, log);
+    const clickhouse = createClickHouse(store.url, { log, maxConnections: 2, requestTimeoutMs });
+    try {
+      const taken =
+        store.directory === undefined
+          ? cloneTables(clickhouse)
+          : freezeTables(clickhouse, store.directory);
+      const { dataDir } = config;
+      const nowMs = systemClock.nowMs();
+      const options = { connection, clickhouse, taken, dataDir, directory, nowMs };
+      return backupText(await takeBackup(options), resolve(directory));
+    } finally {
+      await clickhouse.close();
+      await connection.close();
+    }
+  } finally {
+    await reach.stop();
+  }
+}
+
+function backupText(
+  { manifest, newParts, stoodMs, hasAllDeliveries }: TakenBackup,
+  directory: string,
+): string {
+  const { streams, store, keys } = manifest;
+  const messages = streams.reduce((sum, stream) => sum + stream.messages, 0);
+  const rows = store.tables.reduce((sum, table) => sum + table.rows, 0);
+  const parts = store.tables.reduce((sum, table) => sum + table.parts.length, 0);
+  const warning = hasAllDeliveries
+    ? ''
+    : '\nwebhooks were delivered all the time: a delivery that moved meanwhile may be missing';
+  return (
+    `${streams.length} streams and buckets with ${messages} messages, ${store.tables.length} tables with ${rows} rows in ` +
+    `${parts} parts, ${newParts} of them new, and ${Object.keys(keys).length} keys are in ${directory}; ` +
+    `the writers stood still for ${stoodMs} ms${warning}`
+  );
 }

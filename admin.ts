@@ -1,9 +1,11 @@
 // `npm run admin -- <command>`: reads the command line, reaches the instance's broker, whether the instance runs or
 // not, and prints the command's text. The commands are commands.ts's.
 
+import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { reachEngines } from './admin-engines.ts';
-import { checkCommand } from './admin-stores.ts';
+import { restoreCommand } from './admin-restore.ts';
+import { backupCommand, checkCommand } from './admin-stores.ts';
 import {
   createCustomer,
   exportRecords,
@@ -34,6 +36,8 @@ const usage = `npm run admin -- [--data DIR] <command>
   restore FILE
   unmerge --project ID DISTINCT_ID
   check
+  backup DIR
+  restore DIR
 `;
 
 const flags = {
@@ -71,9 +75,12 @@ interface Flags {
 }
 
 /** Of the commands that reach ClickHouse. */
-function storeCommandOf([name]: string[]): Command | undefined {
+function storeCommandOf([name, path]: string[]): Command | undefined {
   if (name === 'check') return checkCommand;
-  return undefined;
+  if (path === undefined) return undefined;
+  if (name === 'backup') return (config, log) => backupCommand(config, log, path);
+  const isBackup = name === 'restore' && statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  return isBackup ? (config, log) => restoreCommand(config, log, path) : undefined;
 }
 
 function commandOf(positionals: string[], values: Flags): Command {

@@ -20,6 +20,7 @@ import type { Config } from './platform/config.ts';
 import { lockDataDir } from './platform/engines/data-lock.ts';
 import { requireBrokerBinary } from './platform/engines/embedded-broker.ts';
 import { type EngineUrls, startEngines } from './platform/engines/engines.ts';
+import { refuseHalfRestored } from './platform/engines/half-restored.ts';
 import type { MetricsPage } from './platform/http/operator-routes.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import { shareReadiness, untilReady } from './platform/http/readiness.ts';
@@ -244,6 +245,7 @@ async function requireBroker({ natsUrl, natsServerBinary }: Config): Promise<voi
 async function takeDataDir(dataDir: string, log: Log, shutdown: Shutdown): Promise<void> {
   const unlock = lockDataDir(dataDir);
   shutdown.add('lock', async () => unlock());
+  refuseHalfRestored(dataDir);
   keepPrivate(dataDir, log);
 }
 

@@ -60,6 +60,8 @@ export interface EventShardOptions {
   /** Ends every wait; the pending batch stays pending. */
   abort: AbortSignal;
   onState(state: WriterState): void;
+  /** See hold.ts. */
+  mayPromise?: () => Promise<void>;
 }
 
 /** Two of the largest and a pull are in memory at once. */
@@ -99,6 +101,7 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
     streamCreated: created,
     writer: randomUUID(),
     retry: untilAnswered,
+    ...(options.mayPromise && { mayPromise: options.mayPromise }),
     hours: await openHours(options, untilAnswered),
   });
   const halted = await haltedByLoss({

@@ -42,6 +42,8 @@ interface ProfileShardOptions {
   /** Ends every wait; the pending batch stays pending. */
   abort: AbortSignal;
   onState(state: WriterState): void;
+  /** See hold.ts. */
+  mayPromise?: () => Promise<void>;
 }
 
 const sourceLimits: BatchLimits = {
@@ -76,6 +78,7 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
     streamCreated: created,
     writer: randomUUID(),
     retry: untilAnswered,
+    ...(options.mayPromise && { mayPromise: options.mayPromise }),
   });
   const halted = await haltedByLoss({ ...options, stream, mark: ledger, untilAnswered });
   if (halted !== undefined) return halted;

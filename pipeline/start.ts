@@ -4,12 +4,13 @@
 import { randomBytes } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { NatsConnection } from '../platform/broker/nats.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, steadyClock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Gauge, Metrics } from '../platform/metrics.ts';
 import { EventKeys } from './build/event-key.ts';
 import { createBuilderPool } from './build/pool.ts';
 import { runEventShard } from './event-shard.ts';
+import { hearHold } from './hold.ts';
 import { keepRunning } from './keep-running.ts';
 import { createPipelineMetrics } from './metrics.ts';
 import { runProfileShard } from './profile-shard.ts';
@@ -65,7 +66,10 @@ export function startPipeline(options: PipelineOptions): Pipeline {
   const states: WriterState[] = Array.from({ length: shards }, () => 'loading');
   const profileStates: WriterState[] = Array.from({ length: shards }, () => 'loading');
   const { clickhouse, seenMaxBytes } = options;
-  const common = { nats, clickhouse, clock, metrics, stop: stop.signal, abort: abort.signal };
+  const hold = hearHold({ nats, clock: steadyClock, log });
+  const { mayPromise } = hold;
+  const signals = { stop: stop.signal, abort: abort.signal };
+  const common = { nats, clickhouse, clock, metrics, mayPromise, ...signals };
   const eventsLog = log.child({ writer: 'events' });
   const watched = hearWatchedProjects(nats, clock);
   const subscriptions = createSubscriptions(options.webhooks);
@@ -90,6 +94,7 @@ export function startPipeline(options: PipelineOptions): Pipeline {
     ready: () => states.every(isWriting) && profileStates.every(isWriting),
     async stop() {
       queueGauges.close();
+      hold.close();
       stop.abort(new Error('the pipeline is being stopped'));
       const graceMs = options.stopGraceMs ?? defaultStopGraceMs;
       const grace = setTimeout(() => abort.abort(stop.signal.reason), graceMs);

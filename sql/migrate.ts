@@ -18,6 +18,8 @@ const oldestServer = { major: 26, minor: 4 };
 export interface MigrateOptions extends RemakeOptions {
   /** By default the one beside this file. */
   directory?: string;
+  /** Names of the files that are applied; the others are left for a start. All unless given. */
+  only?: ReadonlySet<string>;
   /** Called before the first file that is not applied yet; with none, never. */
   onBegin?(): Promise<void>;
   /** By which the log tells how far a migration is; the process's steady one unless given. */
@@ -41,7 +43,8 @@ export async function migrate(
   log: Log,
   options: MigrateOptions = {},
 ): Promise<boolean> {
-  const migrations = readMigrations(options.directory ?? join(import.meta.dirname, 'migrations'));
+  const known = readMigrations(options.directory ?? join(import.meta.dirname, 'migrations'));
+  const migrations = known.filter(({ name }) => options.only?.has(name) ?? true);
   await createDatabase(clickhouse);
   refuseOldServer(await readVersion(clickhouse));
   await clickhouse.command({
@@ -50,7 +53,7 @@ export async function migrate(
       'ENGINE = ReplacingMergeTree(applied_at) ORDER BY name',
   });
   const applied = await readApplied(clickhouse);
-  refuseUnknown(applied, migrations);
+  refuseUnknown(applied, known);
   let hasApplied = false;
   for (const migration of migrations) {
     const checksum = applied.get(migration.name);

@@ -36,6 +36,8 @@ export interface LedgerOptions {
   retry: <T>(call: () => Promise<T>) => Promise<T>;
   /** Absent, hours are not counted. */
   hours?: LedgerHours;
+  /** Resolves once a batch may be promised; at once unless given. See pipeline/hold.ts. */
+  mayPromise?: () => Promise<void>;
   /** Waits so many milliseconds; by a timer unless given. */
   wait?: (ms: number) => Promise<unknown>;
 }
@@ -162,6 +164,7 @@ export class Ledger {
     const { seqs } = pending;
     const isNew = !seqs.some(([first, last]) => this.isDone(first) || this.isDone(last));
     if (!isNew) throw new Error('ledger: a message of the batch is done already');
+    await this.#options.mayPromise?.();
     return this.#write({ ...this.#record, pending });
   }
 

@@ -3,6 +3,7 @@
 
 import { buckets } from '../broker/buckets.ts';
 import { deadLetterStream, eventsSubjects, publishedSubjects } from '../broker/streams.ts';
+import { writersHoldSubject } from '../ledger/writers-hold.ts';
 import { liveSubjects } from '../live/live-subjects.ts';
 import { webhookSubjects } from '../webhooks/webhook-streams.ts';
 
@@ -39,5 +40,6 @@ export const servicePermissions = {
     ],
     deny: keptStreams.map((name) => `$JS.API.STREAM.MSG.DELETE.${name}`),
   },
-  subscribe: { allow: ['_INBOX.>', eventsSubjects, ...liveSubjects] },
+  // Who may say it stops the writers: the operator alone.
+  subscribe: { allow: ['_INBOX.>', eventsSubjects, ...liveSubjects, writersHoldSubject] },
 } as const;

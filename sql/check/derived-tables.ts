@@ -1,5 +1,5 @@
 // What each derived table must hold, asked of the raw rows in another way than the views do it. Comparing is
-// compare-tables.ts. The tables kept_* hold numbers that may be forgotten, and event_ids only what memory has no room for.
+// compare-tables.ts. The tables kept_* hold numbers that may be forgotten, event_ids what memory has no room for.
 
 import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 

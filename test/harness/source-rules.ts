@@ -18,6 +18,7 @@ const product = [
   'control',
   'webhooks',
   'sql',
+  'backup',
   'sdk',
   'demo',
 ];
@@ -25,7 +26,7 @@ const product = [
 /** What each area may import besides itself. The services meet in a message, a bucket or a table, never in code. */
 const mayImport: Record<string, readonly string[]> = {
   // The files at the root put the service together.
-  '': ['proto', 'platform', 'ingest', 'pipeline', 'query', 'control', 'webhooks', 'sql'],
+  '': ['proto', 'platform', 'ingest', 'pipeline', 'query', 'control', 'webhooks', 'sql', 'backup'],
   proto: [],
   platform: ['proto'],
   ingest: ['proto', 'platform'],
@@ -34,6 +35,8 @@ const mayImport: Record<string, readonly string[]> = {
   control: ['proto', 'platform'],
   webhooks: ['proto', 'platform'],
   sql: ['platform'],
+  // Copies what the engines hold: it knows their tables, and no service.
+  backup: ['platform', 'sql'],
   // The browser's client and node's are for other people's programs: they import nothing. What the browser's bundle
   // takes along is named below.
   sdk: [],

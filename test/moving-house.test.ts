@@ -1,0 +1,95 @@
+// The way from embedded engines to servers of one's own and back: a backup of the one, restored into the other, with the
+// same answers. The servers are a nats-server and an engine in processes of their own, which the service knows by URL.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { readManifest } from '../backup/manifest.ts';
+import { admin } from './harness/backups/admin-run.ts';
+import { startSteadyLoad } from './harness/backups/steady-load.ts';
+import { batchCreate, eventually, newEvent, rows } from './harness/clients/client.ts';
+import { operatorUrl, startBroker } from './harness/servers/broker.ts';
+import { startEngine } from './harness/servers/engine.ts';
+import { type Stack, startStack } from './harness/servers/stack.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-house-'));
+const at = (name: string): string => join(directory, name);
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** What the tables say, however their rows are merged. */
+const figures = (url: string) =>
+  rows(
+    url,
+    `SELECT
+      (SELECT (count(), uniqExact(event_id), sum(cityHash64(event_id, kind, profile_key, string_properties, stream_seq))) FROM events) AS events,
+      (SELECT (uniqExact(profile_id), sum(total_events), uniqExactMerge(sessions)) FROM profile_activity) AS activity,
+      (SELECT (count(), sum(cityHash64(profile_id, root, traits, version))) FROM profiles FINAL) AS profiles,
+      (SELECT sum(events) FROM event_counts) AS counts,
+      (SELECT (count(), groupBitXor(cityHash64(session_id, kind, pathname))) FROM visit_entries FINAL) AS entries`,
+  );
+
+async function storedWholly(stack: Stack, events: number): Promise<void> {
+  await eventually(
+    () => rows<{ count: number }>(stack.clickhouseUrl, 'SELECT count() AS count FROM events'),
+    ([row]) => row?.count === events,
+    60_000,
+  );
+}
+
+it("leads to servers of one's own and back, with the same rows", { timeout: 300_000 }, async () => {
+  const embedded = await startStack({ dataDir: at('a') });
+  const load = startSteadyLoad(() => embedded);
+  await eventually(
+    async () => load.acknowledged.size,
+    (count) => count > 2_000,
+    60_000,
+  );
+  await load.stop();
+  await storedWholly(embedded, load.sent.size);
+  const before = await figures(embedded.clickhouseUrl);
+  const first = await admin(at('a'), ['backup', at('first')]);
+  expect(first).toMatchObject({ code: 0, error: '' });
+  expect(readManifest(at('first'))?.store.kind).toBe('parts');
+  await embedded.stop();
+
+  const broker = await startBroker();
+  const engine = await startEngine({ migrated: false });
+  const urls = { NATS_URL: operatorUrl(broker), CLICKHOUSE_URL: engine.url };
+  try {
+    expect(await admin(at('b'), ['restore', at('first')], urls)).toMatchObject({
+      code: 0,
+      error: '',
+    });
+    expect(await figures(engine.url)).toEqual(before);
+    const refused = await admin(at('x'), ['restore', at('first')], urls);
+    expect(refused.error).toMatch(
+      /^millrace: the broker holds the stream \S+ already: restore into an empty one\n$/,
+    );
+
+    const env = { NATS_URL: broker.url, CLICKHOUSE_URL: engine.url };
+    const own = await startStack({ dataDir: at('b'), env });
+    expect(own.privateKey).toBe(embedded.privateKey);
+    const more = Array.from({ length: 30 }, () => newEvent({ distinctId: 'in the second house' }));
+    await batchCreate(own, more);
+    await storedWholly({ ...own, clickhouseUrl: engine.url }, load.sent.size + more.length);
+    const there = await figures(engine.url);
+    const second = await admin(at('b'), ['backup', at('second')], urls);
+    expect(second).toMatchObject({ code: 0, error: '' });
+    expect(readManifest(at('second'))?.store.kind).toBe('rows');
+    const again = await admin(at('b'), ['backup', at('second')], urls);
+    expect(again.out).toMatch(/ parts, [0-3] of them new, /);
+    await own.stop();
+
+    expect(await admin(at('c'), ['restore', at('second')])).toMatchObject({ code: 0, error: '' });
+    const back = await startStack({ dataDir: at('c') });
+    expect(await figures(back.clickhouseUrl)).toEqual(there);
+    await batchCreate(back, [newEvent()]);
+    await storedWholly(back, load.sent.size + more.length + 1);
+    expect(await admin(at('c'), ['check'])).toMatchObject({ code: 0, error: '' });
+    await back.stop();
+  } finally {
+    await engine.stop();
+    await broker.stop();
+  }
+});
