@@ -1,11 +1,12 @@
-// `npm run admin -- restore DIR`: a backup into an empty data directory, or into servers of one's own where NATS_URL and
-// CLICKHOUSE_URL name some. All of it is checked before anything is written.
+// `npm run admin -- restore DIR`: a backup into an empty data directory, or into servers of one's own where NATS_URL
+// and CLICKHOUSE_URL name some. All of it is checked before anything is written.
 
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Reach, reachEngines } from './admin-engines.ts';
 import { keyFile, type Manifest } from './backup/manifest.ts';
 import { checkBackup } from './backup/restore/check-backup.ts';
+import { beginRestore, endRestore } from './backup/restore/half-restored.ts';
 import { requireEmptyBroker, restoreBroker } from './backup/restore/restore-broker.ts';
 import {
   type FillTable,
@@ -20,7 +21,6 @@ import { connectBroker } from './platform/broker/nats.ts';
 import { createClickHouse, type DatabaseClient } from './platform/clickhouse/clickhouse.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedEngine } from './platform/engines/embedded-engine.ts';
-import { beginRestore, endRestore } from './platform/engines/half-restored.ts';
 import type { Log } from './platform/log.ts';
 
 /** Of a statement that goes through all rows. */

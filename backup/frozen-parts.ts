@@ -1,6 +1,5 @@
-// Takes the tables of an embedded engine by hard links of their parts (FREEZE): some milliseconds a table, however large.
-// The links lie in the engine's directory until they are saved; those of a command that was killed are removed by the
-// next one.
+// Takes the tables of an embedded engine by hard links of their parts (FREEZE): some milliseconds a table, of any size.
+// The links lie in the engine's directory until they are saved; those of a killed command are removed by the next one.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Writers that stand still for an operator's command: until it says so, until it says nothing any more, and never longer
-// than the bound. The words go through a real broker, as the operator; the service's user may not say them.
+// Writers that stand still for an operator's command: until it lets them go, until it says nothing any more, and never
+// longer than the bound. The words go through a real broker, as the operator; the service's user may not say them.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectBroker, type NatsConnection } from '../platform/broker/nats.ts';

@@ -1,11 +1,14 @@
-// The way from embedded engines to servers of one's own and back: a backup of the one, restored into the other, with the
-// same answers. The servers are a nats-server and an engine in processes of their own, which the service knows by URL.
+// The way from embedded engines to servers of one's own and back: a backup of the one, restored into the other, with
+// the same rows. The servers are a nats-server and an engine in processes of their own, which the service knows by URL.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { readManifest } from '../backup/manifest.ts';
+import { connectBroker } from '../platform/broker/nats.ts';
+import { eventsStream, profilesStream } from '../platform/broker/streams.ts';
+import { createLog } from '../platform/log.ts';
 import { admin } from './harness/backups/admin-run.ts';
 import { startSteadyLoad } from './harness/backups/steady-load.ts';
 import { batchCreate, eventually, newEvent, rows } from './harness/clients/client.ts';
@@ -29,7 +32,21 @@ const figures = (url: string) =>
       (SELECT (count(), groupBitXor(cityHash64(session_id, kind, pathname))) FROM visit_entries FINAL) AS entries`,
   );
 
-async function storedWholly(stack: Stack, events: number): Promise<void> {
+/** All that was accepted is done: its messages are gone from the queues. */
+async function storedWholly(
+  stack: Pick<Stack, 'natsUrl' | 'clickhouseUrl'>,
+  events: number,
+): Promise<void> {
+  const connection = await connectBroker(stack.natsUrl, createLog('silent'));
+  const { streams } = await connection.jetstreamManager();
+  for (const name of [eventsStream(0), profilesStream(0)]) {
+    await eventually(
+      async () => (await streams.info(name)).state.messages,
+      (messages) => messages === 0,
+      60_000,
+    );
+  }
+  await connection.close();
   await eventually(
     () => rows<{ count: number }>(stack.clickhouseUrl, 'SELECT count() AS count FROM events'),
     ([row]) => row?.count === events,

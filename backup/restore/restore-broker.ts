@@ -17,7 +17,7 @@ import { restoreStream } from '../stream-snapshot.ts';
 const atOnce = 256;
 const nothing = new Uint8Array();
 
-/** Throws one sentence where the broker holds a stream of the backup; with `again` it is one that a restore has left. */
+/** Throws one sentence where the broker holds a stream of the backup; with `again` a restore has left it. */
 export async function requireEmptyBroker(
   connection: NatsConnection,
   { streams }: Manifest,

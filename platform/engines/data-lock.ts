@@ -5,10 +5,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+/** In a data directory. */
+export const lockName = 'millrace.lock';
+/** There while a restore into it is not finished; see backup/restore/half-restored.ts. */
+export const restoringName = 'restoring';
+
 /** Takes the lock and returns its release. Throws one sentence where another process holds it. */
 export function lockDataDir(dataDir: string): () => void {
   makeDirectory(dataDir);
-  const path = join(dataDir, 'millrace.lock');
+  const path = join(dataDir, lockName);
   const own = `${process.pid} ${startTime(process.pid) ?? ''}`;
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
@@ -27,6 +32,14 @@ export function lockDataDir(dataDir: string): () => void {
     }
   }
   throw new Error(`${path} cannot be written`);
+}
+
+/** Throws one sentence where a restore has not been finished: a start would take what is there for all. */
+export function refuseHalfRestored(dataDir: string): void {
+  if (!existsSync(join(dataDir, restoringName))) return;
+  throw new Error(
+    `the restore into ${dataDir} was not finished: run the same restore again, or remove the directory`,
+  );
 }
 
 function makeDirectory(dataDir: string): void {

@@ -1,4 +1,5 @@
-// Fails where a table of sums has other rows than those of `events`. What it must hold is sql/check/derived-tables.ts's.
+// Fails where a table of sums has other rows than those of `events`. What it must hold, sql/check/derived-tables.ts
+// says.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { expect } from 'vitest';

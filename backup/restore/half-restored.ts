@@ -1,28 +1,17 @@
-// Tells a data directory that a restore is being made in, or that a restore has left when it was killed. A start on it
-// would take what is there for all.
+// Marks a data directory as long as a restore is being made in it. What a killed one has left is removed by the next.
 
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-const markName = 'restoring';
-const lockName = 'millrace.lock';
-
-/** Throws one sentence where a restore has not been finished. */
-export function refuseHalfRestored(dataDir: string): void {
-  if (!existsSync(join(dataDir, markName))) return;
-  throw new Error(
-    `the restore into ${dataDir} was not finished: run the same restore again, or remove the directory`,
-  );
-}
+import { lockName, restoringName } from '../../platform/engines/data-lock.ts';
 
 /**
  * Marks a locked data directory, and empties it where an earlier restore has left something. Answers whether one has.
  * Throws one sentence where the directory holds anything else.
  */
 export function beginRestore(dataDir: string): boolean {
-  const mark = join(dataDir, markName);
+  const mark = join(dataDir, restoringName);
   const again = existsSync(mark);
-  const others = readdirSync(dataDir).filter((name) => name !== lockName && name !== markName);
+  const others = readdirSync(dataDir).filter((name) => name !== lockName && name !== restoringName);
   if (!again && others.length > 0) {
     throw new Error(`${dataDir} holds ${others[0]}: restore into an empty data directory`);
   }
@@ -32,5 +21,5 @@ export function beginRestore(dataDir: string): boolean {
 }
 
 export function endRestore(dataDir: string): void {
-  rmSync(join(dataDir, markName));
+  rmSync(join(dataDir, restoringName));
 }
