@@ -6,7 +6,7 @@ import { reachEngines } from './admin-engines.ts';
 import { cloneTables } from './backup/cloned-rows.ts';
 import { freezeTables } from './backup/frozen-parts.ts';
 import { type TakenBackup, takeBackup } from './backup/take-backup.ts';
-import { connectBroker } from './platform/broker/nats.ts';
+import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
 import { createClickHouse } from './platform/clickhouse/clickhouse.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
@@ -66,7 +66,8 @@ export async function backupCommand(config: Config, log: Log, directory: string)
       const { dataDir } = config;
       const nowMs = systemClock.nowMs();
       const options = { connection, clickhouse, taken, dataDir, directory, nowMs };
-      return backupText(await takeBackup(options), resolve(directory));
+      const backup = await Promise.race([takeBackup(options), lossOf(connection)]);
+      return backupText(backup, resolve(directory));
     } finally {
       await clickhouse.close();
       await connection.close();
@@ -74,6 +75,15 @@ export async function backupCommand(config: Config, log: Log, directory: string)
   } finally {
     await reach.stop();
   }
+}
+
+/** Rejects where the broker is gone: the client would wait for it for ever. */
+function lossOf(connection: NatsConnection): Promise<never> {
+  return new Promise((_, reject) => {
+    followConnection(connection).onChange((connected) => {
+      if (!connected) reject(new Error('the broker is gone: run the same command again'));
+    });
+  });
 }
 
 function backupText(

@@ -21,7 +21,7 @@ const tries = 6;
 interface Boundary<T> {
   taken: T;
   records: SavedRecord[];
-  /** From the ledgers' last batch to the end of what was taken. */
+  /** From the first word to the writers until the last one. */
   stoodMs: number;
 }
 
@@ -42,7 +42,9 @@ export async function atBoundary<T>(options: BoundaryOptions<T>): Promise<Bounda
     const startedMs = performance.now();
     try {
       const taken = await takeWhileStill(options, startedMs + longestHoldMs);
-      if (taken !== undefined) return taken;
+      if (taken !== undefined) {
+        return { ...taken, stoodMs: Math.round(performance.now() - startedMs) };
+      }
     } finally {
       clearInterval(telling);
       tell('go');
@@ -60,16 +62,14 @@ export async function atBoundary<T>(options: BoundaryOptions<T>): Promise<Bounda
 async function takeWhileStill<T>(
   { connection, shards, take }: BoundaryOptions<T>,
   untilMs: number,
-): Promise<Boundary<T> | undefined> {
+): Promise<Omit<Boundary<T>, 'stoodMs'> | undefined> {
   const lastWrite = await ledgerWrites(connection);
   while (performance.now() < untilMs) {
     const before = await lastWrite();
     const records = await ledgerRecords(connection, shards);
     if (!records.some(isPromising)) {
-      const startedMs = performance.now();
       const taken = await take();
-      const stoodMs = Math.round(performance.now() - startedMs);
-      if ((await lastWrite()) === before) return { taken, records, stoodMs };
+      if ((await lastWrite()) === before) return { taken, records };
     }
     await delay(lookEveryMs);
   }

@@ -1,6 +1,7 @@
 // Rows of a table piece by piece in ClickHouse's format Native, for a server whose disk is elsewhere: a part's rows by
 // their place in it. A piece is small enough for one insert of the least engine.
 
+import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { rowsOf } from './store-tables.ts';
@@ -54,7 +55,8 @@ export async function writePiece(
     values: piece,
     clickhouse_settings: {
       async_insert: 0,
-      insert_deduplicate: 0,
+      // ClickHouse 26.7 deduplicates by content, whatever insert_deduplicate says: a token of its own tells two apart.
+      insert_deduplication_token: randomUUID(),
       max_partitions_per_insert_block: '0',
       // A piece stays what it was: sums are added up by merges.
       optimize_on_insert: 0,

@@ -91,6 +91,13 @@ it('is restored with every event of before, once, and all that is made of them',
       : [],
   ).toEqual([]);
 
+  const cut = startAdmin(to, ['restore', place]);
+  await eventually(async () => existsSync(join(to, 'clickhouse', 'store')), Boolean);
+  cut.child.kill('SIGKILL');
+  await cut.ended;
+  await expect(startStack({ dataDir: to })).rejects.toThrow(
+    'was not finished: run the same restore again',
+  );
   const restored = await admin(to, ['restore', place]);
   expect(restored.error).toBe('');
   expect(restored.out).toMatch(/^the backup of \S+ is whole: \d+ files, \d+ bytes\n/);
