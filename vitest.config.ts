@@ -10,6 +10,7 @@ const longest = [
   'pipeline/crash.test.ts',
   'query/insights/kept/kept-days.test.ts',
   'test/webhook-crash.test.ts',
+  'test/cluster.test.ts',
   'test/profile-model.test.ts',
   'test/web/every-route.test.ts',
   'query/filters/filter.test.ts',

@@ -7,8 +7,8 @@ import type { JetStreamManager, NatsConnection, StreamInfo } from '../nats.ts';
 export const youngPauseMs = 500;
 export const youngAsks = 60;
 
-/** A stream whose leader has ended or hangs has another one by then, as a rule within ten seconds. */
-export const leaderChangeMs = 15_000;
+/** A stream whose leader has ended or hangs has another one by then: as a rule within ten seconds. */
+export const leaderChangeMs = youngAsks * youngPauseMs;
 
 /** Whether the broker is more than one server, so that its streams have leaders that change. */
 export function isClustered(connection: Pick<NatsConnection, 'info'>): boolean {

@@ -20,6 +20,8 @@ export interface BrokerOptions {
   /** Added to nats-server's configuration, for users, storage limits and the like. */
   configuration?: Record<string, unknown>;
   maxFileStoreBytes?: number;
+  /** Hears each line of the server's log. */
+  onLine?: (line: string) => void;
 }
 
 const uid = process.getuid?.() ?? 0;
@@ -34,7 +36,13 @@ export function startBroker(options: BrokerOptions = {}): Promise<ChildServer> {
       const configuration = brokerConfiguration({ port, authorization, storeDir: dir });
       return ['nats-server', '-c', writeConfiguration(dir, configuration, options)];
     },
-    createReadiness,
+    createReadiness: () => {
+      const read = createReadiness();
+      return (line: string) => {
+        options.onLine?.(line);
+        return read(line);
+      };
+    },
     urlOf: (port: number) => brokerUrl({ port, authorization }, 'service', uid),
   };
   return startChildServer(program, options.dir);

@@ -19,6 +19,11 @@ export interface BrokerCluster {
   leaderOf(stream: string): Promise<string | undefined>;
   /** The server of this name; throws where there is none. */
   server(name: string): ChildServer;
+  /**
+   * The streams whose log a server has thrown away, as nats-server 2.9 does where it contradicts the stream: what was
+   * acknowledged since may be lost, or its sequences given to other messages.
+   */
+  readonly resets: ReadonlySet<string>;
   stop(): Promise<void>;
 }
 
@@ -30,11 +35,16 @@ export async function startBrokerCluster(): Promise<BrokerCluster> {
   const authorization = newAuthorization();
   const ports = await freePorts(names.length);
   const routes = ports.map((port) => `nats-route://127.0.0.1:${port}`);
+  const resets = new Set<string>();
+  const onLine = (line: string): void => {
+    const [, stream] = /Resetting stream cluster state for '.* > (\w+)'/.exec(line) ?? [];
+    if (stream !== undefined) resets.add(stream);
+  };
   const started = await Promise.all(
     names.map(async (name, index): Promise<[string, ChildServer]> => {
       const cluster = { name: 'millrace', listen: `127.0.0.1:${ports[index]}`, routes };
       const configuration = { server_name: name, cluster };
-      return [name, await startBroker({ authorization, configuration })];
+      return [name, await startBroker({ authorization, configuration, onLine })];
     }),
   );
   const servers = new Map(started);
@@ -50,6 +60,7 @@ export async function startBrokerCluster(): Promise<BrokerCluster> {
     url: urlOf('service'),
     operatorUrl,
     servers,
+    resets,
     async leaderOf(stream) {
       const manager = await operator.jetstreamManager({ checkAPI: false, timeout: 1_000 });
       return manager.streams.info(stream).then(
