@@ -108,7 +108,9 @@ function installPackage(name) {
 }
 
 const sourceFolders =
-  'proto platform ingest pipeline query control sql backup sdk demo load bench test setup'.split(' ');
+  'proto platform ingest pipeline query control sql backup sdk demo load bench test setup'.split(
+    ' ',
+  );
 const sourceEndings = new Set(['.ts', '.js', '.mjs', '.sql', '.binpb', '.wasm']);
 const stampName = '.stamp';
 
