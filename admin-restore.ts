@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { type Reach, reachEngines } from './admin-engines.ts';
 import { keyFile, type Manifest } from './backup/manifest.ts';
 import { checkBackup } from './backup/restore/check-backup.ts';
-import { beginRestore, endRestore } from './backup/restore/half-restored.ts';
+import {
+  beginRestore,
+  endRestore,
+  noteTargets,
+  placeOf,
+  type RestoreTargets,
+} from './backup/restore/half-restored.ts';
 import { requireEmptyBroker, restoreBroker } from './backup/restore/restore-broker.ts';
 import {
   type FillTable,
@@ -33,19 +39,19 @@ interface Restore {
   directory: string;
   manifest: Manifest;
   reach: Reach;
-  /** Whether an earlier restore of this directory was cut. */
-  again: boolean;
+  /** The servers of an earlier restore of this directory that was cut. */
+  before: RestoreTargets | undefined;
 }
 
 export async function restoreCommand(config: Config, log: Log, directory: string): Promise<string> {
-  const { manifest, files, bytes } = checkBackup(directory);
+  const { manifest, files, bytes } = await checkBackup(directory);
   const taken = new Date(manifest.takenMs).toISOString();
   process.stdout.write(`the backup of ${taken} is whole: ${files} files, ${bytes} bytes\n`);
   const reach = reachEngines(config, log);
   try {
     reach.lock();
-    const again = beginRestore(config.dataDir);
-    const restore = { config, log, directory, manifest, reach, again };
+    const before = beginRestore(config.dataDir);
+    const restore = { config, log, directory, manifest, reach, before };
     const rows = await restoreInto(restore);
     restoreKeys(restore);
     endRestore(config.dataDir);
@@ -62,14 +68,17 @@ export async function restoreCommand(config: Config, log: Log, directory: string
 
 /** Both are looked at before the first is written. */
 async function restoreInto(restore: Restore): Promise<number> {
-  const { config, log, directory, manifest, reach, again } = restore;
+  const { config, log, directory, manifest, reach, before } = restore;
   const broker = await reach.broker('operator');
   const store = await reach.store();
   const connection = await connectBroker(broker.url, log);
   const clickhouse = createClickHouse(store.url, { log, maxConnections: 2, requestTimeoutMs });
   try {
-    await requireEmptyBroker(connection, manifest, { again });
+    const targets = { broker: placeOf(config.natsUrl), store: placeOf(config.clickhouseUrl) };
+    await requireEmptyBroker(connection, manifest, { again: before?.broker === targets.broker });
+    const again = before?.store === targets.store;
     await requireEmptyStore(clickhouse, manifest.store, { again });
+    noteTargets(config.dataDir, targets);
     await restoreBroker(connection, manifest, directory);
     const mergesAfter = config.clickhouseUrl !== undefined;
     return await withRows(restore, (fill) =>

@@ -54,7 +54,7 @@ function partsIn(directory: string, table: StoreTable): TakenPart[] {
         id: partId(table.name, part),
         rows: Number(readFileSync(join(part, 'count.txt'), 'utf8')),
         async save(to: string) {
-          for (const file of readdirSync(part)) linkOrCopy(join(part, file), join(to, file));
+          for (const file of readdirSync(part)) await linkOrCopy(join(part, file), join(to, file));
         },
       };
     });

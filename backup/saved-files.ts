@@ -1,20 +1,20 @@
 // Writes the files of a backup, so that what is there after a cut of the power is whole, and hashes them while it does.
 
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
-  copyFileSync,
+  createReadStream,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
+import { copyFile as copy } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SavedFile } from './manifest.ts';
 
@@ -58,42 +58,32 @@ export function openFile(path: string): FileWriter {
   };
 }
 
-/** Throws where the file cannot be read. */
-export function hashFile(path: string): SavedFile {
+/** Reads beside all else: engines that this process watches must not seem silent. Throws where it cannot be read. */
+export async function hashFile(path: string): Promise<SavedFile> {
   const hash = createHash('sha256');
-  return { bytes: readPieces(path, hash), sha256: hash.digest('hex') };
-}
-
-function readPieces(path: string, hash: Hash): number {
-  const file = openSync(path, 'r');
-  const piece = Buffer.allocUnsafe(pieceBytes);
-  try {
-    for (let bytes = 0; ; ) {
-      const read = readSync(file, piece, 0, piece.length, null);
-      if (read === 0) return bytes;
-      hash.update(piece.subarray(0, read));
-      bytes += read;
-    }
-  } finally {
-    closeSync(file);
+  let bytes = 0;
+  for await (const piece of createReadStream(path, { highWaterMark: pieceBytes })) {
+    hash.update(piece);
+    bytes += piece.length;
   }
+  return { bytes, sha256: hash.digest('hex') };
 }
 
 /** A copy with bytes of its own. */
-export function copyFile(from: string, to: string): void {
-  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+export async function copyFile(from: string, to: string): Promise<void> {
+  await copy(from, to, constants.COPYFILE_FICLONE);
   syncPath(to);
 }
 
 /** The same bytes under a second name where both are on one disk, else a copy. */
-export function linkOrCopy(from: string, to: string): void {
+export async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     linkSync(from, to);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && linkRefusals.has(String(error.code)))) {
       throw error;
     }
-    copyFile(from, to);
+    await copyFile(from, to);
   }
 }
 
@@ -113,7 +103,7 @@ export async function writeDirectory(
   makeDirectory(beside);
   await fill(beside);
   const files: Record<string, SavedFile> = {};
-  for (const name of readdirSync(beside).sort()) files[name] = hashFile(join(beside, name));
+  for (const name of readdirSync(beside).sort()) files[name] = await hashFile(join(beside, name));
   syncPath(beside);
   rmSync(path, { recursive: true, force: true });
   renameSync(beside, path);

@@ -9,7 +9,7 @@
 //
 // The salts of cookieless ids are left out: they live two days, and a backup longer.
 
-import { copyFileSync, existsSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { buckets } from '../platform/broker/buckets.ts';
 import { readInstance } from '../platform/broker/instance.ts';
@@ -71,6 +71,8 @@ const deliveryTries = 10;
 export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
   const { connection, clickhouse, taken, directory } = options;
   makeDirectory(directory);
+  // It may be older, or made by somebody else.
+  chmodSync(directory, 0o700);
   const shards = await shardsOf(connection);
   const every = Array.from({ length: shards }, (_, shard) => shard);
   const save = (name: string): Promise<SavedStream> => saveStream(connection, name, directory);
@@ -112,7 +114,7 @@ export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
         migrations: await appliedMigrations(clickhouse),
         tables: saved,
       },
-      keys: saveKeys(options),
+      keys: await saveKeys(options),
     };
     writeManifest(directory, manifest);
     settle(manifest);
@@ -167,13 +169,13 @@ async function shardsOf(connection: NatsConnection): Promise<number> {
   return found.record.shards;
 }
 
-function saveKeys({ dataDir, directory }: BackupOptions): Record<string, SavedFile> {
+async function saveKeys({ dataDir, directory }: BackupOptions): Promise<Record<string, SavedFile>> {
   const saved: Record<string, SavedFile> = {};
   makeDirectory(join(directory, 'keys'));
   for (const name of keyNames) {
     const from = join(dataDir, name);
     if (!existsSync(from)) continue;
-    const file = hashFile(from);
+    const file = await hashFile(from);
     const to = keyFile(directory, name, file.sha256);
     copyFileSync(from, to);
     syncPath(to);

@@ -1,7 +1,7 @@
 // The way from embedded engines to servers of one's own and back: a backup of the one, restored into the other, with
 // the same rows. The servers are a nats-server and an engine in processes of their own, which the service knows by URL.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { readManifest } from '../backup/manifest.ts';
 import { connectBroker } from '../platform/broker/nats.ts';
 import { eventsStream, profilesStream } from '../platform/broker/streams.ts';
 import { createLog } from '../platform/log.ts';
-import { admin } from './harness/backups/admin-run.ts';
+import { admin, startAdmin } from './harness/backups/admin-run.ts';
 import { startSteadyLoad } from './harness/backups/steady-load.ts';
 import { batchCreate, eventually, newEvent, rows } from './harness/clients/client.ts';
 import { operatorUrl, startBroker } from './harness/servers/broker.ts';
@@ -74,6 +74,13 @@ it("leads to servers of one's own and back, with the same rows", { timeout: 300_
   const engine = await startEngine({ migrated: false });
   const urls = { NATS_URL: operatorUrl(broker), CLICKHOUSE_URL: engine.url };
   try {
+    const cut = startAdmin(at('b'), ['restore', at('first')], urls);
+    await eventually(
+      async () => existsSync(at('b/restoring')) && readFileSync(at('b/restoring'), 'utf8'),
+      Boolean,
+    );
+    cut.child.kill('SIGKILL');
+    await cut.ended;
     expect(await admin(at('b'), ['restore', at('first')], urls)).toMatchObject({
       code: 0,
       error: '',

@@ -16,11 +16,9 @@ import { hashFile } from '../saved-files.ts';
 const named = 20;
 
 /** Its list of contents. Throws one sentence that names every file which is missing or damaged, up to twenty. */
-export function checkBackup(directory: string): {
-  manifest: Manifest;
-  files: number;
-  bytes: number;
-} {
+export async function checkBackup(
+  directory: string,
+): Promise<{ manifest: Manifest; files: number; bytes: number }> {
   const manifest = readManifest(directory);
   if (manifest === undefined) {
     throw new Error(`${directory} holds no whole backup: ${manifestFile(directory)} is missing`);
@@ -30,7 +28,7 @@ export function checkBackup(directory: string): {
   for (const [path, saved] of filesOf(directory, manifest)) {
     files++;
     bytes += saved.bytes;
-    const damage = damageOf(path, saved);
+    const damage = await damageOf(path, saved);
     if (damage !== undefined) damages.push(`${relative(directory, path)} ${damage}`);
   }
   if (damages.length === 0) return { manifest, files, bytes };
@@ -41,10 +39,10 @@ export function checkBackup(directory: string): {
   );
 }
 
-function damageOf(path: string, saved: SavedFile): string | undefined {
+async function damageOf(path: string, saved: SavedFile): Promise<string | undefined> {
   if (!existsSync(path)) return 'is missing';
   try {
-    const found = hashFile(path);
+    const found = await hashFile(path);
     if (found.bytes !== saved.bytes) return `has ${found.bytes} bytes of ${saved.bytes}`;
     return found.sha256 === saved.sha256 ? undefined : 'is damaged';
   } catch {

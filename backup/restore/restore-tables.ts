@@ -112,7 +112,7 @@ export function partsFrom(directory: string): FillTable {
       const from = partDirectory(directory, name, part.id);
       const to = join(path, 'detached', part.name);
       makeDirectory(to);
-      for (const file of readdirSync(from)) copyFile(join(from, file), join(to, file));
+      for (const file of readdirSync(from)) await copyFile(join(from, file), join(to, file));
       syncPath(to);
       await run(clickhouse, `ALTER TABLE ${name} ATTACH PART '${part.name}'`);
     }
