@@ -24,6 +24,7 @@ const entries = new Set([
   ...['web/build/geo.d.ts', 'web/build/virtual-world.d.ts'],
   ...['demo/play.ts', 'demo/import.ts', 'demo/webhook-listen.ts', 'load/run.ts'],
   ...['bench/run.ts', 'bench/shots.ts', 'bench/harness/processes/child.ts'],
+  'bench/size/print-size.ts',
   ...['sql/engine/main.ts', 'admin.ts', 'pipeline/build/worker.ts'],
   'control/auth/password-thread.mjs',
   ...['proto/wire/scanner/assembly/column-mode.ts', 'proto/wire/lz4/assembly/block.ts'],
