@@ -217,6 +217,8 @@ describe('Identify', () => {
     const placeholders = [
       ...['undefined', 'null', 'nil', 'none', 'NaN', '[object Object]', 'true', 'False', '0'],
       ...['anonymous', 'Guest', 'UNKNOWN', ' null\n', ' ', '\t\u00a0', '[object Promise]'],
+      ...['{}', '[]', '(null)', '<nil>', '"undefined"', "'null'", '""', 'N/A', '(not set)'],
+      ...['00000000-0000-0000-0000-000000000000', 'distinct_id', 'not_authenticated'],
     ];
     const rule = 'must name one person: it is a placeholder, which would merge strangers';
     const refusal = (field: string) => ({
@@ -236,7 +238,7 @@ describe('Identify', () => {
       );
       expect(await post({ externalId: id, traits: { a: 1 } })).toEqual({ status: 200, body: {} });
     }
-    for (const id of ['nullius', '00', '1', 'guest-1', '[object]', 'an unknown']) {
+    for (const id of ['nullius', '00', '1', 'guest-1', '[object]', 'an unknown', '(a)', '0-0']) {
       expect((await post({ externalId: id, anonymousId: 'anon-2' })).status).toBe(200);
     }
   });

@@ -95,6 +95,9 @@ export function channelOf(visit: Visit): Channel {
 function channelOfCampaign(visit: Visit): Channel {
   const source = visit.utmSource === '' ? visit.referrerSite : visit.utmSource;
   const medium = visit.utmMedium;
+  // An advertiser marks the click by itself; whoever writes the address often names the source alone.
+  const paid = medium === '' ? channelOfClickId(visit.query) : undefined;
+  if (paid !== undefined) return paid;
   const kind = sourceKind(source);
   if (paidMedium.test(medium)) {
     if (kind !== undefined) return paidChannel[kind];

@@ -2,7 +2,7 @@
 // two addresses and the URL class costs ten times as much. It takes any text, validates nothing and never throws.
 
 export interface PageUrl {
-  /** Lower case, without user and port; '' for an address without a host. */
+  /** Lower case, without user, port and a dot at its end; '' for an address without a host. */
   readonly hostname: string;
   /** As written, '/' where the address has none; '' for an address of a kind without paths (mailto:, about:). */
   readonly pathname: string;
@@ -55,7 +55,9 @@ function hostnameOf(authority: string): string {
   const bracket = host.startsWith('[') ? host.indexOf(']') : -1;
   if (bracket > 0) return host.slice(0, bracket + 1).toLowerCase();
   const colon = host.indexOf(':');
-  return (colon < 0 ? host : host.slice(0, colon)).toLowerCase();
+  const name = (colon < 0 ? host : host.slice(0, colon)).toLowerCase();
+  // The root of all names may be written out: the same host.
+  return name.endsWith('.') ? name.slice(0, -1) : name;
 }
 
 function decode(value: string): string {

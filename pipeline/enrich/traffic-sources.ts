@@ -18,6 +18,7 @@ const searchHosts =
   namesOf(`aol.com search.aol.com ask.com baidu.com wap.baidu.com bing.com cn.bing.com search.brave.com
   coccoc.com dogpile.com duckduckgo.com html.duckduckgo.com lite.duckduckgo.com noai.duckduckgo.com safe.duckduckgo.com
   start.duckduckgo.com ecosia.org kagi.com lycos.com search.lycos.com metager.de metager.org mojeek.com naver.com
+  go.mail.ru search.daum.net m.search.daum.net search.goo.ne.jp m.sm.cn suche.gmx.net suche.web.de
   search.naver.com m.search.naver.com petalsearch.com presearch.com qwant.com lite.qwant.com rambler.ru nova.rambler.ru
   seznam.cz search.seznam.cz so.com sogou.com wap.sogou.com startpage.com swisscows.com ya.ru`);
 

@@ -122,7 +122,20 @@ describe('the queue', () => {
 
   it('takes no placeholder for an id where it would merge somebody, as the service', async () => {
     const { client, received, lost } = await against([], { flushMs: 60_000 });
-    const ids: unknown[] = [undefined, null, Number.NaN, {}, [], false, 0, ' ', 'Guest', 'null\n'];
+    const ids: unknown[] = [
+      undefined,
+      null,
+      Number.NaN,
+      {},
+      [],
+      false,
+      0,
+      ' ',
+      'Guest',
+      'null\n',
+      '{}',
+      '(null)',
+    ];
     for (const id of ids) {
       const externalId = id as string;
       expect(client.identify({ externalId, anonymousId: 'anon-1' })).toBe(false);
