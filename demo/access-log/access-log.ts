@@ -1,4 +1,4 @@
-// Reads a web server's access log line by line: tells the format of each line, behind a prefix of syslog or not.
+// Reads a web server's access log line by line: tells the format of each line, behind a prefix of syslog or of a container or not.
 
 import type { ClientField } from './client-address.ts';
 import { maxLineBytes, readLines } from './lines.ts';
@@ -26,12 +26,14 @@ export async function* readAccessLog(
   }
 }
 
-// As RFC 3164 and RFC 5424 have it, and as rsyslog and journald write it.
-const syslogPrefix = new RegExp(
+const timestamp = String.raw`\d{4}-\d\d-\d\dT[\d:.]{8,18}(?:Z|[+-]\d\d:\d\d)`;
+/** As RFC 3164 and RFC 5424 have it, as rsyslog and journald write it, and as logs of containers do. */
+const prefix = new RegExp(
   [
-    String.raw`^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT[\d:.]{8,18}(?:Z|[+-]\d\d:\d\d))`,
+    String.raw`^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d|${timestamp})`,
     String.raw` \S{1,255} [^\s:[\]"]{1,128}(?:\[\d{1,10}\])?: `,
     String.raw`|^<\d{1,3}>1 \S{1,64} \S{1,255} \S{1,48} \S{1,128} \S{1,32} (?:-|\[[^\]]{0,1024}\]) (?:\ufeff)?`,
+    String.raw`|^${timestamp} (?:std(?:out|err) [FP] )?`,
   ].join(''),
 );
 
@@ -44,7 +46,7 @@ export function createLineParser(client?: ClientField | undefined): (text: strin
       return { kind: 'none' };
     }
     if (w3c.isUnderNames()) return w3c.parse(whole, client);
-    const text = whole.replace(syslogPrefix, '');
+    const text = whole.replace(prefix, '');
     if (text.startsWith('{')) return parseJson(text, client);
     return w3cShape.test(text) ? bad('columns') : parseText(text, client);
   };

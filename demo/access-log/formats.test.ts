@@ -75,6 +75,8 @@ describe('one request', () => {
     ['behind syslog', `<134>Oct  1 13:55:36 web-1 nginx: ${plain}`, expected],
     ['behind rsyslog', `2026-10-10T13:55:36.123456+02:00 web-1 nginx[12]: ${plain}`, expected],
     ['behind RFC 5424', `<190>1 2026-10-10T11:55:36Z web-1 nginx 12 - - ${plain}`, expected],
+    ['of a container', `2026-10-10T11:55:36.669794202Z ${plain}`, expected],
+    ['of a pod', `2026-10-10T13:55:36.669794202+02:00 stdout F ${plain}`, expected],
     ['with its host', `shop.example ${plain}`, hosted],
     ['with its host and port', `shop.example:443 ${plain}`, hosted],
     ['of Traefik', `${plain} 17 "web@docker" "http://172.18.0.3:80" 2ms`, expected],
