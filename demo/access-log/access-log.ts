@@ -1,4 +1,5 @@
-// Reads a web server's access log line by line: tells the format of each line, behind a prefix of syslog or of a container or not.
+// Reads a web server's access log line by line: tells the format of each line, behind a prefix of syslog or of a
+// container's log or not.
 
 import type { ClientField } from './client-address.ts';
 import { maxLineBytes, readLines } from './lines.ts';
@@ -33,7 +34,7 @@ const prefix = new RegExp(
     String.raw`^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d|${timestamp})`,
     String.raw` \S{1,255} [^\s:[\]"]{1,128}(?:\[\d{1,10}\])?: `,
     String.raw`|^<\d{1,3}>1 \S{1,64} \S{1,255} \S{1,48} \S{1,128} \S{1,32} (?:-|\[[^\]]{0,1024}\]) (?:\ufeff)?`,
-    String.raw`|^${timestamp} (?:std(?:out|err) [FP] )?`,
+    `|^${timestamp} (?:std(?:out|err) [FP] )?`,
   ].join(''),
 );
 
