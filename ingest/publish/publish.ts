@@ -68,6 +68,8 @@ export interface FrameReport {
 
 /** As publishOutcome names it where no server leads the stream. Nothing was stored then. */
 const noStream = 'no stream';
+/** Before the number of a repeated send: the answer to an earlier one tells nothing of what was sent meanwhile. */
+const againMark = '-';
 
 export class Publisher {
   readonly #options: PublisherOptions;
@@ -186,7 +188,9 @@ export class Publisher {
     // It is sent once the connection is back.
     if (!state.connected()) return;
     try {
-      const reply = `${this.#inbox}.${token}`;
+      const isFirst = frame.lastSend === frame.firstSend;
+      const name = isFirst ? token : `${token}${againMark}${frame.lastSend}`;
+      const reply = `${this.#inbox}.${name}`;
       broker.publish(subjectOf(frame.shard), frame.message, { reply });
     } catch (error) {
       this.#sent.take(token);
@@ -196,7 +200,7 @@ export class Publisher {
   }
 
   #acknowledged(error: Error | null, reply: Msg): void {
-    const token = reply.subject.slice(this.#inbox.length + 1);
+    const [token = '', again] = reply.subject.slice(this.#inbox.length + 1).split(againMark);
     const outcome = publishOutcome(error ?? reply);
     const waiting = this.#sent.peek(token);
     const isRefused = outcome.kind === 'unavailable' && outcome.reason === noStream;
@@ -204,7 +208,8 @@ export class Publisher {
     const frame = this.#sent.take(token);
     if (frame !== undefined) {
       this.#settle(frame, outcome);
-      if (outcome.kind === 'stored') this.#resends.noteStored(frame);
+      const send = again === undefined ? frame.firstSend : Number(again);
+      if (outcome.kind === 'stored') this.#resends.noteStored(frame.shard, send);
     }
     const unconfirmed = frame?.unconfirmedEvents ?? this.#sent.takeForgotten(token);
     if (outcome.kind === 'stored' && unconfirmed > 0) this.#options.onLate?.(unconfirmed);

@@ -120,6 +120,26 @@ it('that were sent before one that is stored, and have no answer, are sent again
   expect(arrived).toEqual(['lost', 'next', 'lost']);
 });
 
+it('that a slow stream stores after all are not sent again because of the one that asked it', async () => {
+  const arrived: string[] = [];
+  const stores: (() => void)[] = [];
+  await answerInstead((name, store) => {
+    arrived.push(name);
+    stores.push(store);
+  });
+  const waiting: Promise<Published>[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    waiting.push(publish(name, 'all'));
+    await expect.poll(() => arrived.at(-1)).toBe(name);
+  }
+  await expect.poll(() => arrived, { timeout: 10_000 }).toEqual(['a', 'b', 'c', 'a']);
+  for (const store of stores.slice(0, 3)) store();
+  expect(await Promise.all(waiting)).toEqual(['stored', 'stored', 'stored']);
+  await connection.flush();
+  await operator.flush();
+  expect(arrived).toEqual(['a', 'b', 'c', 'a']);
+});
+
 it('are not repeated where they could take effect behind later ones', async () => {
   const arrived: string[] = [];
   await answerInstead((name, store) => {

@@ -51,12 +51,12 @@ export class Resends {
   }
 
   /** The broker answers in the order of sending: what was sent before and has no answer is lost. */
-  noteStored({ shard, lastSend }: Frame): void {
+  noteStored(shard: number, send: number): void {
     const due: [string, Frame][] = [];
     for (const [token, frame] of this.#options.waiting()) {
       // As a rule the first one ends this: acknowledgements come in order.
-      if (frame.firstSend > lastSend) break;
-      if (frame.shard === shard && frame.lastSend < lastSend) due.push([token, frame]);
+      if (frame.firstSend > send) break;
+      if (frame.shard === shard && frame.lastSend < send) due.push([token, frame]);
     }
     this.#sendAgain(due);
   }
