@@ -21,11 +21,9 @@ import { streamChecks } from './platform/broker/cluster/stream-peers.ts';
 import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { watchBucket } from './platform/broker/watched-bucket.ts';
-import {
-  createClickHouse,
-  type DatabaseClient,
-  requireClickHouse,
-} from './platform/clickhouse/clickhouse.ts';
+import type { DatabaseClient } from './platform/clickhouse/clickhouse.ts';
+import { openStore } from './platform/clickhouse/replica-client.ts';
+import { splitServers } from './platform/clickhouse/store-urls.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { brokerConfigurationFile } from './platform/engines/broker-configuration.ts';
@@ -55,14 +53,13 @@ export async function connectEngines(
   log: Log,
   shutdown: Shutdown,
 ) {
-  const connectStore = async (url: string): Promise<DatabaseClient> => {
-    const client = createClickHouse(url, {
+  const connectStore = async (text: string): Promise<DatabaseClient> => {
+    const client = await openStore(splitServers(text), {
       log,
       maxConnections: clickhouseConnections,
       statementMemoryBytes: Math.floor(engineMemoryBytes / 2),
     });
     shutdown.add('clickhouse connection', () => client.close());
-    await requireClickHouse(client, url);
     return client;
   };
   const [nats, clickhouse] = await allOrProblems([

@@ -8,8 +8,10 @@ import { refuseLostTables, tableState } from './pipeline/lost-tables.ts';
 import type { PipelineOptions } from './pipeline/start.ts';
 import { despiteSlowBroker } from './platform/broker/start/slow-broker.ts';
 import { ensureTopology } from './platform/broker/topology.ts';
-import { createClickHouse, type DatabaseClient } from './platform/clickhouse/clickhouse.ts';
+import type { DatabaseClient } from './platform/clickhouse/clickhouse.ts';
+import { openStore } from './platform/clickhouse/replica-client.ts';
 import { claimStore, matchStore } from './platform/clickhouse/store-identity.ts';
+import { splitServers } from './platform/clickhouse/store-urls.ts';
 import type { Config } from './platform/config.ts';
 import { freeBytes } from './platform/engines/disk-room.ts';
 import { eventsDiskBudget } from './platform/engines/embedded-broker.ts';
@@ -81,7 +83,7 @@ export async function prepareTables(
   const { nats, clickhouse: store, log } = foundation;
   if (clickhouseUrl === undefined || store === undefined) return;
   const options = { log, maxConnections: 1, requestTimeoutMs: migrationTimeoutMs };
-  const clickhouse = createClickHouse(clickhouseUrl, options);
+  const clickhouse = await openStore(splitServers(clickhouseUrl), options);
   const isEmbedded = config.clickhouseUrl === undefined;
   // Nobody writes to the embedded engine yet; another server has to be restarted by whoever runs it.
   const loadViews = async () => {

@@ -2,7 +2,6 @@
 // twice.
 
 import { randomUUID } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buckets } from '../platform/broker/buckets.ts';
 import {
@@ -18,7 +17,11 @@ import {
   writerConsumer,
 } from '../platform/broker/streams.ts';
 import { ensureTopology } from '../platform/broker/topology.ts';
-import { createClickHouse, insertArrow } from '../platform/clickhouse/clickhouse.ts';
+import {
+  createClickHouse,
+  type DatabaseClient,
+  insertArrow,
+} from '../platform/clickhouse/clickhouse.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
@@ -53,7 +56,7 @@ const broker = useBroker();
 const engine = useEngine();
 let nats: NatsConnection;
 let manager: JetStreamManager;
-let clickhouse: ClickHouseClient;
+let clickhouse: DatabaseClient;
 
 beforeAll(async () => {
   const log = createLog('silent');
@@ -220,12 +223,9 @@ async function startWriter(hooks: Hooks = {}): Promise<Writer> {
 }
 
 /** The same engine, except that ids which a start loads do not arrive. */
-function neverLoads(
-  client: ClickHouseClient,
-): Pick<ClickHouseClient, 'query' | 'exec' | 'command'> {
+function neverLoads(client: DatabaseClient): Pick<DatabaseClient, 'query' | 'exec' | 'command'> {
   return {
-    query: client.query.bind(client),
-    command: client.command.bind(client),
+    ...{ query: client.query.bind(client), command: client.command.bind(client) },
     exec: ({ abort_signal: signal }) =>
       new Promise((_, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason));

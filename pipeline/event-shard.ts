@@ -3,12 +3,11 @@
 // pipeline/write/writer.ts has the order of effects. Its parallel for profiles is profile-shard.ts.
 
 import { randomUUID } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { buckets } from '../platform/broker/buckets.ts';
 import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { eventsLedgerKey, eventsStream } from '../platform/broker/streams.ts';
-import { insertArrow } from '../platform/clickhouse/clickhouse.ts';
+import { type DatabaseClient, insertArrow } from '../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';
 import { keepHour, type LedgerHour, readHours } from '../platform/ledger/ledger-hours.ts';
 import { maxBatchRows, maxBatchWaitMs } from '../platform/limits.ts';
@@ -45,7 +44,7 @@ import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
 export interface EventShardOptions {
   nats: NatsConnection;
-  clickhouse: ClickHouseClient;
+  clickhouse: DatabaseClient;
   shard: number;
   pool: BuilderPool;
   eventKeys: EventKeys;

@@ -3,12 +3,11 @@
 // for events is event-shard.ts; profiles need nothing loaded at the start.
 
 import { randomUUID } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { buckets } from '../platform/broker/buckets.ts';
 import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { profilesLedgerKey, profilesStream } from '../platform/broker/streams.ts';
-import { failureOf } from '../platform/clickhouse/clickhouse.ts';
+import { type DatabaseClient, failureOf } from '../platform/clickhouse/clickhouse.ts';
 import type { Clock } from '../platform/clock.ts';
 import { tellLive } from '../platform/live/live-messages.ts';
 import type { Log } from '../platform/log.ts';
@@ -32,7 +31,7 @@ import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
 interface ProfileShardOptions {
   nats: NatsConnection;
-  clickhouse: ClickHouseClient;
+  clickhouse: DatabaseClient;
   shard: number;
   clock: Clock;
   log: Log;

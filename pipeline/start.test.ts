@@ -1,7 +1,6 @@
 // The whole pipeline of a process on a real broker and engine, through restarts and failures of both.
 
 import { randomUUID } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -20,7 +19,7 @@ import {
   writerConsumer,
 } from '../platform/broker/streams.ts';
 import { ensureTopology, shardOf } from '../platform/broker/topology.ts';
-import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { createMetrics, type Metrics, metricValue } from '../platform/metrics.ts';
@@ -40,7 +39,7 @@ const broker = useBroker();
 const engine = useEngine();
 let nats: NatsConnection;
 let manager: JetStreamManager;
-let clickhouse: ClickHouseClient;
+let clickhouse: DatabaseClient;
 let running: Pipeline[] = [];
 /** Each test has a project of its own, so that all tests can share the tables. */
 let project = '';

@@ -2,8 +2,8 @@
 // threads that they share. One shard's parts are put together in event-shard.ts and profile-shard.ts.
 
 import { randomBytes } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { NatsConnection } from '../platform/broker/nats.ts';
+import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { type Clock, steadyClock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Gauge, Metrics } from '../platform/metrics.ts';
@@ -23,7 +23,7 @@ export interface PipelineOptions {
   /** Connected to a broker on which ensureTopology was called. */
   nats: NatsConnection;
   /** A client of an engine with all migrations. */
-  clickhouse: ClickHouseClient;
+  clickhouse: DatabaseClient;
   shards: number;
   /** Threads that build batches. */
   threads: number;

@@ -6,6 +6,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { type AccountSettings, readAccountSettings } from './account-settings.ts';
 import { readReplicas } from './broker/cluster/replicas.ts';
+import { readStoreUrls } from './clickhouse/store-urls.ts';
 import { dayMs } from './clock.ts';
 import { type BrowserPaths, readBrowserPaths } from './http/browser-paths.ts';
 import { readUrl } from './http/parse-url.ts';
@@ -32,7 +33,7 @@ export interface Config {
   logLevel: string;
   /** The user's own broker; absent, one is started on the data directory. */
   natsUrl?: string;
-  /** The user's own ClickHouse; absent, the embedded engine is started on the data directory. */
+  /** The user's own ClickHouse (store-urls.ts); absent, the embedded engine is started on the data directory. */
   clickhouseUrl?: string;
   natsServerBinary: string;
   /** Servers of the broker that hold each stream and bucket. */
@@ -121,10 +122,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
   };
   const optional: Partial<Config> = {
     ...present('natsUrl', readUrl('NATS_URL', text('NATS_URL'), ['nats:', 'tls:'], problems)),
-    ...present(
-      'clickhouseUrl',
-      readUrl('CLICKHOUSE_URL', text('CLICKHOUSE_URL'), ['http:', 'https:', 'unix:'], problems),
-    ),
+    ...present('clickhouseUrl', readStoreUrls(text('CLICKHOUSE_URL'), problems)),
     ...present('geoDatabase', text('MILLRACE_GEO_DATABASE')),
     ...readOperatorPages(text, config.port, problems),
   };

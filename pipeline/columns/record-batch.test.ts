@@ -1,10 +1,13 @@
 // The columns against the live table: every value goes through a real insert and comes back.
 
 import { randomUUID } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createClickHouse, insertArrow } from '../../platform/clickhouse/clickhouse.ts';
+import {
+  createClickHouse,
+  type DatabaseClient,
+  insertArrow,
+} from '../../platform/clickhouse/clickhouse.ts';
 import {
   autoColumns,
   packedColumns,
@@ -19,7 +22,7 @@ import { EventRow, type PropertyScalar, slotOf, variantIndex } from '../enrich/e
 import { EventColumns } from './record-batch.ts';
 
 const engine = useEngine();
-let clickhouse: ClickHouseClient;
+let clickhouse: DatabaseClient;
 
 beforeAll(async () => {
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });

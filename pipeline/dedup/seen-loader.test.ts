@@ -2,9 +2,8 @@
 // knows.
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { IdTable } from '../build/batch-ids.ts';
@@ -23,7 +22,7 @@ const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const eventKeys = new EventKeys(randomBytes(32));
 const engine = useEngine();
-let clickhouse: ClickHouseClient;
+let clickhouse: DatabaseClient;
 
 beforeAll(async () => {
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
@@ -85,7 +84,7 @@ function batchOf(
 
 const source = { shard: 0, streamCreatedMs: nowMs - 100 * hourMs };
 
-type Engine = Pick<ClickHouseClient, 'query' | 'exec' | 'command'>;
+type Engine = Pick<DatabaseClient, 'query' | 'exec' | 'command'>;
 
 interface Start {
   shard?: number;
@@ -372,7 +371,7 @@ describe('looking up', () => {
     const ids = await store(rows);
     const events = ids.map((id, n) => ({ id, project: `project ${n - (n % 2)}` }));
     let scans = 0;
-    const counting: Pick<ClickHouseClient, 'query'> = {
+    const counting: Pick<DatabaseClient, 'query'> = {
       query: (parameters) => {
         scans++;
         return clickhouse.query(parameters);

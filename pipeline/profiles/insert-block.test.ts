@@ -1,8 +1,7 @@
 // Blocks of records, stored in a real engine and read back.
 
-import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { blockOf, insertBlock, isStored } from './insert-block.ts';
@@ -11,7 +10,7 @@ import { newRecord } from './record.ts';
 import { ProfileTraits } from './traits.ts';
 
 const engine = useEngine();
-let clickhouse: ClickHouseClient;
+let clickhouse: DatabaseClient;
 
 beforeAll(async () => {
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });

@@ -1,7 +1,7 @@
 // Loads the records that a batch's changes look at, from memory or from the table: the records of the ids that they
 // name, the members of those ids where a change asks for them, and the roots and owners above. It applies no change.
 
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import type { ProfileCache } from './cache.ts';
 import type { QueuedChange } from './changes.ts';
 import { LoadedRecords } from './loaded-records.ts';
@@ -10,7 +10,7 @@ import { isTooLarge, loadMembers, loadRecords, type ProfileName } from './read-r
 import { newRecord, type ProfileRecord, recordKey } from './record.ts';
 
 interface LoadingOptions {
-  clickhouse: ClickHouseClient;
+  clickhouse: DatabaseClient;
   cache: ProfileCache;
   untilAnswered: <T>(call: () => Promise<T>) => Promise<T>;
 }

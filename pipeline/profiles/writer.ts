@@ -13,7 +13,7 @@
 // 5. Acks (consume/message-source.ts): after 4, because the broker deletes acked messages, and without them nobody can
 //    apply the batch again. Messages whose acks are lost come again and are known by the ledger.
 
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { frameProjects } from '../../proto/wire/frame.ts';
 import type { DeadLetter } from '../build/thread-messages.ts';
 import type { EventStream, StreamMessage } from '../consume/event-stream.ts';
@@ -39,7 +39,7 @@ import { type ProfileMessages, readProfileMessages, unreadableChanges } from './
 const bounds: LoadingBounds = { maxBytes: 32 * 1_048_576, maxTraitsLength: 16 * 1_048_576 };
 
 export interface ProfileWriterParts {
-  clickhouse: ClickHouseClient;
+  clickhouse: DatabaseClient;
   shard: number;
   ledger: Ledger;
   source: MessageSource;

@@ -1,8 +1,7 @@
 // The look-up of stored sessions on a real engine. sessions.test.ts has what becomes of them.
 
-import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
@@ -14,7 +13,7 @@ import { Sessions } from './sessions.ts';
 const startMs = Date.UTC(2026, 10, 20);
 const rows = { shard: 0, hwm: 10, ahead: [], streamCreatedMs: startMs };
 const engine = useEngine();
-let clickhouse: ClickHouseClient;
+let clickhouse: DatabaseClient;
 
 beforeAll(async () => {
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
@@ -45,7 +44,7 @@ function lookUpOf(visitors: readonly string[]): LookUp {
 }
 
 it('finds the sessions of a few visitors without a look at all rows of their day', async () => {
-  const narrow: Pick<ClickHouseClient, 'query'> = {
+  const narrow: Pick<DatabaseClient, 'query'> = {
     query: (parameters) =>
       // Of 100,000. Keys are drawn for each database: each of the two may lie where two granules of 8,192 rows meet.
       clickhouse.query({ ...parameters, clickhouse_settings: { max_rows_to_read: '33000' } }),

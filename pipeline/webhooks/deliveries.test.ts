@@ -2,7 +2,6 @@
 // crashes, repetitions, changed subscriptions and full queues.
 
 import { randomUUID } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { buckets } from '../../platform/broker/buckets.ts';
 import {
@@ -13,7 +12,7 @@ import {
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { eventsStream, eventsSubject, writerConsumer } from '../../platform/broker/streams.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
-import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { createMetrics, type Metrics, metricValue } from '../../platform/metrics.ts';
@@ -45,7 +44,7 @@ const project = 'p';
 const organization = 'acme';
 let nats: NatsConnection;
 let manager: JetStreamManager;
-let clickhouse: ClickHouseClient;
+let clickhouse: DatabaseClient;
 let watched: WebhookBucket;
 let directory: WebhookDirectory;
 

@@ -1,9 +1,8 @@
 // The audit against a real engine's table.
 
 import { randomUUID } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { createMetrics, metricValue } from '../../platform/metrics.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
@@ -16,7 +15,7 @@ import type { Totals } from './ledger-record.ts';
 import type { DoneBatch } from './writer.ts';
 
 const engine = useEngine();
-let clickhouse: ClickHouseClient;
+let clickhouse: DatabaseClient;
 
 beforeAll(async () => {
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
@@ -66,10 +65,7 @@ async function store(seqs: readonly number[], shard: number): Promise<void> {
   await clickhouse.insert({ table: 'events', values, format: 'JSONEachRow' });
 }
 
-function open(
-  shard: number,
-  query: ClickHouseClient['query'] = (asked) => clickhouse.query(asked),
-) {
+function open(shard: number, query: DatabaseClient['query'] = (asked) => clickhouse.query(asked)) {
   const reported = { unaccounted: 0, differences: [] as number[] };
   const audit = new Audit({
     clickhouse: { query },

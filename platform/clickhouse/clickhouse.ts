@@ -15,7 +15,10 @@ import { createRowReader, type RowReader } from './select-rows.ts';
 import { readServerUrl, socketAgent } from './server-url.ts';
 
 /** A client that knows the name of its database, which may not exist yet, and has the quick `select`. */
-export type DatabaseClient = ClickHouseClient &
+export type DatabaseClient = Pick<
+  ClickHouseClient,
+  'query' | 'command' | 'exec' | 'insert' | 'close'
+> &
   RowReader & {
     readonly database: string;
     /**
@@ -36,21 +39,24 @@ const readyTimeoutMs = 2_000;
 /** Of a start: right after its own start a server on a slow machine takes long. */
 const firstAnswerMs = 30_000;
 
+export interface ClickHouseOptions {
+  log: Log;
+  /** Of the client; `select` has as many more. */
+  maxConnections: number;
+  /** A statement that sends nothing for so long is given up; 60 s unless given. */
+  requestTimeoutMs?: number;
+  /** The most that a `select` may hold; 384 MiB unless given. */
+  statementMemoryBytes?: number;
+}
+
 /**
- * A client for the server at `url` (server-url.ts), with `maxConnections` more connections for `select`.
- * 64-bit integers come back as text, because JSON numbers would lose digits. A statement that sends nothing for
- * `requestTimeoutMs` (60 s) is given up; a `select` may hold `statementMemoryBytes` (384 MiB). Where the server is not
- * there, the calls throw; this function does not.
+ * A client for the server at `url` (server-url.ts). 64-bit integers come back as text, because JSON numbers would lose
+ * digits. Where the server is not there, the calls throw; this function does not.
  */
 export function createClickHouse(
   url: string,
-  options: {
-    log: Log;
-    maxConnections: number;
-    requestTimeoutMs?: number;
-    statementMemoryBytes?: number;
-  },
-): DatabaseClient {
+  options: ClickHouseOptions,
+): ClickHouseClient & DatabaseClient {
   const server = readServerUrl(url);
   const { database, socketPath } = server;
   const { maxConnections } = options;
@@ -89,7 +95,7 @@ export function createClickHouse(
  * long as each has a deduplication window. Throws errors for `failureOf`.
  */
 export async function insertArrow(
-  client: ClickHouseClient,
+  client: Pick<DatabaseClient, 'exec'>,
   table: string,
   arrow: Uint8Array,
   token: string,

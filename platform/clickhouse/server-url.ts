@@ -30,7 +30,9 @@ export function readServerUrl(text: string): ServerUrl {
 /** The address of a database behind a Unix socket, for readServerUrl. It holds the password: no log may. */
 export function socketUrl(path: string, database: string, password: string): string {
   const search = new URLSearchParams({ database, password });
-  return `unix://${pathToFileURL(path).pathname}?${search}`;
+  // These two stand between the URLs of a setting.
+  const pathname = pathToFileURL(path).pathname.replaceAll(',', '%2C').replaceAll(';', '%3B');
+  return `unix://${pathname}?${search}`;
 }
 
 /** Connections to a Unix socket for requests that name any host. */

@@ -12,6 +12,8 @@ import type { DatabaseClient } from './clickhouse.ts';
 /** `unclaimed`: the broker has not met a store, or only by a version that did not tell them apart. */
 export type StoreMatch = 'this' | 'another' | 'unclaimed';
 
+type Store = Pick<DatabaseClient, 'query'>;
+
 interface StoreOptions {
   nats: NatsConnection;
   clickhouse: DatabaseClient;
@@ -84,17 +86,26 @@ async function makeId(clickhouse: DatabaseClient): Promise<string> {
 }
 
 /** False where the migrations have not made the table. */
-async function hasId(clickhouse: DatabaseClient, storeId: string): Promise<boolean> {
+export async function hasId(clickhouse: Store, storeId: string): Promise<boolean> {
+  return (await idsWhere(clickhouse, 'store_id = {storeId:String}', storeId)).length > 0;
+}
+
+/** One id of the store, which keeps it for ever; undefined where it has none yet. */
+export async function oneId(clickhouse: Store): Promise<string | undefined> {
+  return (await idsWhere(clickhouse, 'true'))[0];
+}
+
+async function idsWhere(clickhouse: Store, where: string, storeId = ''): Promise<string[]> {
   try {
     const result = await clickhouse.query({
-      query: 'SELECT 1 FROM store_identity WHERE store_id = {storeId:String} LIMIT 1',
+      query: `SELECT store_id FROM store_identity WHERE ${where} LIMIT 1`,
       query_params: { storeId },
       format: 'JSONEachRow',
     });
-    return (await result.json()).length > 0;
+    return (await result.json<{ store_id: string }>()).map(({ store_id }) => store_id);
   } catch (error) {
     const code = error instanceof ClickHouseError ? error.code : undefined;
-    if (code === unknownTable || code === unknownDatabase) return false;
+    if (code === unknownTable || code === unknownDatabase) return [];
     throw error;
   }
 }

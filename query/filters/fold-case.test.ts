@@ -1,14 +1,13 @@
 // Case folding beside the engine's own, character by character.
 
-import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { foldCase } from './fold-case.ts';
 
 const engine = useEngine();
-let clickhouse: ClickHouseClient;
+let clickhouse: DatabaseClient;
 beforeAll(() => {
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 1 });
 });

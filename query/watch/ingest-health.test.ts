@@ -3,9 +3,8 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { IngestHealthRequestSchema } from '../../proto/gen/shared/activity/v1/activity_pb.js';
@@ -14,7 +13,7 @@ import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
 import { ingestHealth } from './ingest-health.ts';
 
 const engine = useEngine();
-let clickhouse: ClickHouseClient & Parameters<typeof ingestHealth>[0]['clickhouse'];
+let clickhouse: DatabaseClient;
 beforeAll(() => {
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
 });

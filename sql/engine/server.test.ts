@@ -13,7 +13,7 @@ import { memoryKiB } from '../../test/harness/servers/process-memory.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 
 const engine = useEngine();
-let client: DatabaseClient;
+let client: ReturnType<typeof createClickHouse>;
 beforeAll(async () => {
   client = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 200 });
 });

@@ -1,7 +1,6 @@
 // The profiles of one shard on a real broker and engine, for tests of its writer: queues changes, runs writers and
 // reads the tables.
 
-import type { ClickHouseClient } from '@clickhouse/client';
 import { expect } from 'vitest';
 import { createPipelineMetrics } from '../../../pipeline/metrics.ts';
 import { runProfileShard } from '../../../pipeline/profile-shard.ts';
@@ -17,7 +16,7 @@ import {
   profilesSubject,
 } from '../../../platform/broker/streams.ts';
 import { ensureTopology } from '../../../platform/broker/topology.ts';
-import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
+import { createClickHouse, type DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
@@ -36,7 +35,7 @@ export interface ProfileWriter {
 
 export class ProfileShard {
   readonly nats: NatsConnection;
-  readonly clickhouse: ClickHouseClient;
+  readonly clickhouse: DatabaseClient;
   readonly clickhouseUrl: string;
   readonly ledger: RecordBucket<LedgerRecord>;
   readonly metrics: Metrics = createMetrics();
@@ -46,7 +45,7 @@ export class ProfileShard {
 
   constructor(
     nats: NatsConnection,
-    { clickhouse, clickhouseUrl }: { clickhouse: ClickHouseClient; clickhouseUrl: string },
+    { clickhouse, clickhouseUrl }: { clickhouse: DatabaseClient; clickhouseUrl: string },
     ledger: RecordBucket<LedgerRecord>,
     stop: () => Promise<void>,
   ) {

@@ -1,14 +1,14 @@
 // Fails where a table of sums has other rows than those of `events`. What it must hold, sql/check/derived-tables.ts
 // says.
 
-import type { ClickHouseClient } from '@clickhouse/client';
 import { expect } from 'vitest';
+import type { DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
 import { differencesOf, eventColumns } from '../../../sql/check/compare-tables.ts';
 import { rollupsOf } from '../../../sql/check/derived-tables.ts';
 
 /** Fails where a rollup has other rows than those of `events`, or none. */
 export async function expectRollupsOfEvents(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
+  clickhouse: Pick<DatabaseClient, 'query'>,
   { where = 'true', hasEntriesInVisits = false } = {},
 ): Promise<void> {
   for (const one of rollupsOf(await eventColumns(clickhouse), { hasEntriesInVisits })) {

@@ -1,7 +1,7 @@
 // Rows of `events` written straight into the engine, for tests of their readers.
 
 import { randomUUID } from 'node:crypto';
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
 import { packedColumns } from '../../../platform/clickhouse/event-columns.ts';
 
 export interface StoredRow {
@@ -52,7 +52,7 @@ const structure = [
 
 /** One insert, so that each call makes one part. */
 export async function storeRows(
-  clickhouse: Pick<ClickHouseClient, 'command' | 'query'>,
+  clickhouse: Pick<DatabaseClient, 'command' | 'query'>,
   rows: readonly StoredRow[],
 ): Promise<void> {
   const given = new Set(rows.flatMap((row) => Object.keys(row.columns)));
@@ -78,7 +78,7 @@ export async function storeRows(
 /** The columns in which these are stored, and the SQL of their values. */
 async function columnsToInsert(
   given: ReadonlySet<string>,
-  clickhouse: Pick<ClickHouseClient, 'query'>,
+  clickhouse: Pick<DatabaseClient, 'query'>,
 ): Promise<{ column: string; sql: string }[]> {
   const touched = packedColumns.filter(({ of }) => of.some((column) => given.has(column)));
   const parts = touched.length > 0 ? await partsOfPackedColumns(clickhouse) : new Set<string>();
@@ -99,7 +99,7 @@ async function columnsToInsert(
 
 /** None in a database from before the migration that packed them, and fewer before those that added some. */
 async function partsOfPackedColumns(
-  clickhouse: Pick<ClickHouseClient, 'query'>,
+  clickhouse: Pick<DatabaseClient, 'query'>,
 ): Promise<ReadonlySet<string>> {
   const result = await clickhouse.query({
     query: `SELECT name FROM system.columns

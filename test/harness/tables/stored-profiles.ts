@@ -1,9 +1,9 @@
 // Rows of `profiles` written straight into the engine, for tests of their readers.
 
-import type { ClickHouseClient } from '@clickhouse/client';
 import { blockOf, insertBlock } from '../../../pipeline/profiles/insert-block.ts';
 import { newRecord, type ProfileRecord } from '../../../pipeline/profiles/record.ts';
 import { ProfileTraits } from '../../../pipeline/profiles/traits.ts';
+import type { DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
 
 export type StoredProfile = Partial<Omit<ProfileRecord, 'traits'>> & {
   projectId: string;
@@ -13,7 +13,7 @@ export type StoredProfile = Partial<Omit<ProfileRecord, 'traits'>> & {
 
 /** Named profiles of now unless `fields` say otherwise; one insert. */
 export async function storeProfiles(
-  clickhouse: ClickHouseClient,
+  clickhouse: DatabaseClient,
   profiles: readonly StoredProfile[],
   version = '1',
 ): Promise<void> {

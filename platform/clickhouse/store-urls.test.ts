@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { readServerUrl, socketUrl } from './server-url.ts';
+import { readStoreUrls, splitServers } from './store-urls.ts';
+
+function read(text: string): string[] | string[][] {
+  const problems: string[] = [];
+  const taken = readStoreUrls(text, problems);
+  return taken === undefined ? problems : [splitServers(taken)];
+}
+
+it('a setting names one server, or several of one group', () => {
+  const [a, b] = ['http://u:p@a:8123/millrace', 'https://u:p@b:8443/millrace'];
+  expect(read(a)).toEqual([[a]]);
+  expect(read(`${a}, ${b}`)).toEqual([[a, b]]);
+  const odd = socketUrl('/a,b;c/engine.sock', 'millrace', 'secret');
+  expect(read(odd)).toEqual([[odd]]);
+  expect(readServerUrl(odd).socketPath).toBe('/a,b;c/engine.sock');
+});
+
+it('a setting that cannot be is refused with its rule, and its password is not told', () => {
+  const mustBe = 'CLICKHOUSE_URL must be a URL that starts with http:// or https:// or unix://';
+  for (const text of ['host:8123', 'ftp://u:secret@a/x', 'http://a/x,', 'http://a/x,,http://b/x']) {
+    expect(read(text)).toEqual([mustBe]);
+  }
+  const a = 'http://u:secret@a:8123/x';
+  expect(read(`${a},http://a:8123/x`)).toEqual(['CLICKHOUSE_URL names a server twice']);
+  const databases = ['CLICKHOUSE_URL must name one database at all servers of a group'];
+  expect(read(`${a},http://b:8123/y`)).toEqual(databases);
+  const ten = Array.from({ length: 10 }, (_, n) => `http://host-${n}/x`).join();
+  expect(read(ten)).toEqual(['CLICKHOUSE_URL may name 9 servers of one group']);
+});
