@@ -22,8 +22,9 @@ import { connectBroker, followConnection, type NatsConnection } from './platform
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { watchBucket } from './platform/broker/watched-bucket.ts';
 import type { DatabaseClient } from './platform/clickhouse/clickhouse.ts';
+import { Groups } from './platform/clickhouse/groups.ts';
 import { openStore } from './platform/clickhouse/replica-client.ts';
-import { splitServers } from './platform/clickhouse/store-urls.ts';
+import { splitGroups } from './platform/clickhouse/store-urls.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { brokerConfigurationFile } from './platform/engines/broker-configuration.ts';
@@ -49,12 +50,12 @@ export type Connections = Awaited<ReturnType<typeof connectEngines>>;
  */
 export async function connectEngines(
   { natsUrl, clickhouseUrl }: EngineUrls,
-  { engineMemoryBytes }: Pick<Config, 'engineMemoryBytes'>,
+  { shards, engineMemoryBytes }: Pick<Config, 'shards' | 'engineMemoryBytes'>,
   log: Log,
   shutdown: Shutdown,
 ) {
-  const connectStore = async (text: string): Promise<DatabaseClient> => {
-    const client = await openStore(splitServers(text), {
+  const connectGroup = async (urls: readonly string[]): Promise<DatabaseClient> => {
+    const client = await openStore(urls, {
       log,
       maxConnections: clickhouseConnections,
       statementMemoryBytes: Math.floor(engineMemoryBytes / 2),
@@ -62,6 +63,8 @@ export async function connectEngines(
     shutdown.add('clickhouse connection', () => client.close());
     return client;
   };
+  const connectStore = async (text: string): Promise<Groups<DatabaseClient>> =>
+    new Groups(await allOrProblems(splitGroups(text).map(connectGroup)), shards);
   const [nats, clickhouse] = await allOrProblems([
     connectBroker(natsUrl, log),
     clickhouseUrl === undefined ? undefined : connectStore(clickhouseUrl),
@@ -197,8 +200,16 @@ export function engineChecks(
     // A round trip, because the connection to a frozen broker looks well for seconds.
     { name: 'broker', graceMs, check: () => broker.connected() && nats.flush().then(() => true) },
     ...streamChecks(nats, shards).map((check) => ({ ...check, graceMs })),
-    ...(clickhouse ? [{ name: 'clickhouse', check: () => clickhouse.isReady() }] : []),
+    ...groupChecks(clickhouse?.all ?? []),
     { name: 'buckets', check: () => rooms.isReady() },
     { name: 'disk', check: () => !disk.isScarce() },
   ];
+}
+
+/** Of several groups by their places in CLICKHOUSE_URL. */
+function groupChecks(groups: readonly DatabaseClient[]): ReadinessCheck[] {
+  return groups.map((client, place) => {
+    const name = groups.length === 1 ? 'clickhouse' : `clickhouse_${place + 1}`;
+    return { name, check: () => client.isReady() };
+  });
 }

@@ -180,6 +180,7 @@ async function openWebhookManagement(
   { nats, rooms, clickhouse, control, clock, log }: Foundation,
 ): Promise<NodeHttpRoute[]> {
   if (!roles.includes('webhooks') || clickhouse === undefined) return [];
+  const { ownerOf } = control.directory;
   const route = await openManagement({
     nats,
     room: rooms.roomOf(buckets.webhooks),
@@ -189,7 +190,7 @@ async function openWebhookManagement(
       organizations: control.directory,
       isProven: (customerId) => control.customers.get(customerId)?.emailVerified === true,
     },
-    attempts: createAttemptLog({ clickhouse, clock, log, ownerOf: control.directory.ownerOf }),
+    attempts: createAttemptLog({ clickhouse: clickhouse.first, clock, log, ownerOf }),
     box: control.box,
     settings,
     readsPerSecond,
@@ -228,7 +229,6 @@ function registerRoles(
     registerQuery(router, {
       live,
       clickhouse,
-      storeAnswers: () => clickhouse.isReady(),
       clock,
       profiles: createProfileQueue({ nats, shards, clock, log }),
       log,

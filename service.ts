@@ -168,7 +168,7 @@ async function runWebhooks(
   if (!roles.includes('webhooks') || clickhouse === undefined) return undefined;
   const started = await startWebhooks({
     nats,
-    clickhouse,
+    clickhouse: clickhouse.first,
     bucket: webhookBucket,
     directory: webhooks,
     secretBox: control.box,

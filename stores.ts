@@ -9,9 +9,10 @@ import type { PipelineOptions } from './pipeline/start.ts';
 import { despiteSlowBroker } from './platform/broker/start/slow-broker.ts';
 import { ensureTopology } from './platform/broker/topology.ts';
 import type { DatabaseClient } from './platform/clickhouse/clickhouse.ts';
+import type { Groups } from './platform/clickhouse/groups.ts';
 import { openStore } from './platform/clickhouse/replica-client.ts';
-import { claimStore, matchStore } from './platform/clickhouse/store-identity.ts';
-import { splitServers } from './platform/clickhouse/store-urls.ts';
+import { claimStore, matchStore, type StoreMatch } from './platform/clickhouse/store-identity.ts';
+import { splitGroups } from './platform/clickhouse/store-urls.ts';
 import type { Config } from './platform/config.ts';
 import { freeBytes } from './platform/engines/disk-room.ts';
 import { eventsDiskBudget } from './platform/engines/embedded-broker.ts';
@@ -40,26 +41,69 @@ export async function prepareBroker(
   // Nobody publishes at the embedded broker yet; at another one, a writer of a lost stream halts.
   if (config.natsUrl === undefined) await passLostMessages({ nats, shards, log });
   if (clickhouse === undefined) return;
+  const { all: groups } = clickhouse;
   // Before the migrations, which would change a ClickHouse that is somebody else's.
-  const match = await matchStore({ nats, clickhouse });
-  if (match === 'another') {
-    const isEmpty = (await tableState(clickhouse, 'events')) !== 'filled';
-    const isAccepted = config.acceptStore || (isEmpty && config.acceptEmptyTables);
-    if (!isAccepted) throw new Error(otherStore(config, isEmpty));
-  }
+  const match = await matchStore({ nats, groups });
+  await refuseOther(config, match, groups);
   if (config.acceptEmptyTables) return;
-  await refuseLostTables({ nats, clickhouse, shards, isSame: match === 'this' });
+  for (const [place, group] of groups.entries()) {
+    const name = groups.length === 1 ? 'ClickHouse' : `group ${place + 1} of ClickHouse`;
+    const ofGroup = { clickhouse: group, shards: clickhouse.shardsAt(place), name };
+    await refuseLostTables({ nats, ...ofGroup, isSame: match.kind === 'this' });
+  }
 }
 
-/** One sentence for the operator, who alone knows which ClickHouse is meant. */
-function otherStore({ clickhouseUrl }: Config, isEmpty: boolean): string {
-  const [place, advice] =
+/** Throws one sentence for the operator, who alone knows which ClickHouse is meant, unless they have accepted it. */
+async function refuseOther(
+  config: Config,
+  match: StoreMatch,
+  groups: readonly DatabaseClient[],
+): Promise<void> {
+  switch (match.kind) {
+    case 'this':
+    case 'unclaimed':
+      return;
+    case 'otherCount':
+      throw new Error(
+        `the events of this broker are in ${countOf(match.kept)} of ClickHouse, and CLICKHOUSE_URL names ` +
+          `${countOf(groups.length)}: a shard stays in its group, so name the same groups in the same order`,
+      );
+    case 'otherOrder':
+      throw new Error(
+        'CLICKHOUSE_URL names the groups of ClickHouse in another order than at the first start: a shard stays in its ' +
+          'group, so name them in the order of before',
+      );
+    case 'another': {
+      const group = groups[match.place];
+      const isEmpty = group !== undefined && (await tableState(group, 'events')) !== 'filled';
+      if (config.acceptStore || (isEmpty && config.acceptEmptyTables)) return;
+      throw new Error(otherStore(config, { isEmpty, place: match.place, of: groups.length }));
+    }
+    default: {
+      const unknown: never = match;
+      throw new Error(`unknown: ${JSON.stringify(unknown)}`);
+    }
+  }
+}
+
+function countOf(groups: number): string {
+  return groups === 1 ? 'one group' : `${groups} groups`;
+}
+
+function otherStore(
+  { clickhouseUrl }: Config,
+  { isEmpty, place, of }: { isEmpty: boolean; place: number; of: number },
+): string {
+  const [where, advice] =
     clickhouseUrl === undefined
       ? [
           'the embedded one of this data directory',
           'set CLICKHOUSE_URL to one server in every process of this broker, or start on the data directory that has them',
         ]
-      : ['the one at CLICKHOUSE_URL', 'name the server and the database that have them'];
+      : [
+          `the one at CLICKHOUSE_URL${of === 1 ? '' : ` (group ${place + 1})`}`,
+          'name the server and the database that have them',
+        ];
   const [orElse, orBack, flag] = isEmpty
     ? [
         ', or that one has lost its data',
@@ -68,7 +112,7 @@ function otherStore({ clickhouseUrl }: Config, isEmpty: boolean): string {
       ]
     : [', which may be an older copy of it', '', '--accept-store'];
   return (
-    `the events of this broker are in another ClickHouse than ${place}${orElse}: ${advice}${orBack}; ` +
+    `the events of this broker are in another ClickHouse than ${where}${orElse}: ${advice}${orBack}; ` +
     `to go on with it as it is, start once with ${flag}`
   );
 }
@@ -80,46 +124,66 @@ export async function prepareTables(
   foundation: Foundation,
   onMigrating: () => Promise<void>,
 ): Promise<void> {
-  const { nats, clickhouse: store, log } = foundation;
-  if (clickhouseUrl === undefined || store === undefined) return;
+  const { nats, clickhouse: stores, log } = foundation;
+  if (clickhouseUrl === undefined || stores === undefined) return;
   const options = { log, maxConnections: 1, requestTimeoutMs: migrationTimeoutMs };
-  const clickhouse = await openStore(splitServers(clickhouseUrl), options);
-  const isEmbedded = config.clickhouseUrl === undefined;
-  // Nobody writes to the embedded engine yet; another server has to be restarted by whoever runs it.
-  const loadViews = async () => {
-    if (isEmbedded) await reloadViews(clickhouse);
+  const groups: DatabaseClient[] = [];
+  let hasBegun = false;
+  const beginOnce = async (): Promise<void> => {
+    if (!hasBegun) await onMigrating();
+    hasBegun = true;
   };
   try {
-    const hasApplied = await migrate(clickhouse, log, {
-      onBegin: onMigrating,
-      async beforeRemake() {
-        await loadViews();
-        await finishPendingBatches(pipelineOptions(config, foundation, store));
-      },
-      // The directory's lock keeps other processes from the embedded engine.
-      isAlone: isEmbedded,
-      ...(isEmbedded && { freeBytes: () => freeBytes(config.dataDir) }),
-    });
-    if (hasApplied) await loadViews();
+    for (const [place, urls] of splitGroups(clickhouseUrl).entries()) {
+      const clickhouse = await openStore(urls, options);
+      groups.push(clickhouse);
+      await migrateGroup(config, clickhouse, { log, onBegin: beginOnce }, () =>
+        finishPendingBatches(pipelineOptions(config, foundation, stores), stores.shardsAt(place)),
+      );
+    }
     // Looked at before; a process with another ClickHouse may have been first meanwhile.
     const match = await claimStore(
-      { nats, clickhouse },
+      { nats, groups },
       {
         replaces: config.acceptStore || config.acceptEmptyTables,
         // Nobody else reaches the embedded broker: whatever ClickHouse is put beside it again is its own.
         renews: config.natsUrl !== undefined,
       },
     );
-    if (match === 'another') throw new Error(otherStore(config, false));
+    await refuseOther({ ...config, acceptStore: false, acceptEmptyTables: false }, match, groups);
   } finally {
-    await clickhouse.close();
+    await Promise.all(groups.map((clickhouse) => clickhouse.close()));
   }
+}
+
+async function migrateGroup(
+  config: Config,
+  clickhouse: DatabaseClient,
+  { log, onBegin }: { log: Log; onBegin: () => Promise<void> },
+  finishPending: () => Promise<void>,
+): Promise<void> {
+  const isEmbedded = config.clickhouseUrl === undefined;
+  // Nobody writes to the embedded engine yet; another server has to be restarted by whoever runs it.
+  const loadViews = async () => {
+    if (isEmbedded) await reloadViews(clickhouse);
+  };
+  const hasApplied = await migrate(clickhouse, log, {
+    onBegin,
+    async beforeRemake() {
+      await loadViews();
+      await finishPending();
+    },
+    // The directory's lock keeps other processes from the embedded engine.
+    isAlone: isEmbedded,
+    ...(isEmbedded && { freeBytes: () => freeBytes(config.dataDir) }),
+  });
+  if (hasApplied) await loadViews();
 }
 
 export function pipelineOptions(
   config: Config,
   { nats, projects, webhooks, clock, log, metrics }: Foundation,
-  clickhouse: DatabaseClient,
+  clickhouse: Groups<DatabaseClient>,
 ): PipelineOptions {
   return {
     nats,

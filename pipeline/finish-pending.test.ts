@@ -8,6 +8,7 @@ import { openBucket } from '../platform/broker/record-bucket.ts';
 import { eventsLedgerKey, eventsStream, eventsSubject } from '../platform/broker/streams.ts';
 import { ensureTopology } from '../platform/broker/topology.ts';
 import { insertArrow } from '../platform/clickhouse/clickhouse.ts';
+import { oneGroup } from '../platform/clickhouse/groups.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
@@ -97,7 +98,13 @@ async function writeAsBefore(messages: number, made: number): Promise<void> {
 
 function options(): PipelineOptions {
   return {
-    ...{ nats, clickhouse: database.client, shards: 1, threads: 1, seenMaxBytes: minSeenBytes },
+    ...{
+      nats,
+      clickhouse: oneGroup(database.client),
+      shards: 1,
+      threads: 1,
+      seenMaxBytes: minSeenBytes,
+    },
     webhooks: {
       webhooks: { webhooksOf: () => [] },
       organizationOf: () => undefined,
@@ -117,7 +124,7 @@ it('is stored once, in the tables and in all that views make of them', async () 
   await writeAsBefore(messages, months / 2);
   const stored = String(messages * months);
   expect(await rows('SELECT count() FROM events')).toEqual([[String(Number(stored) / 2)]]);
-  await database.finishMigration({ beforeRemake: () => finishPendingBatches(options()) });
+  await database.finishMigration({ beforeRemake: () => finishPendingBatches(options(), [0]) });
   const counts = `SELECT (SELECT count() FROM events), (SELECT uniqExact(event_id) FROM events),
     (SELECT sum(events) FROM event_counts), (SELECT sum(total_events) FROM profile_activity)`;
   expect(await rows(counts)).toEqual([[stored, stored, stored, stored]]);

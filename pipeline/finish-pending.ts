@@ -18,16 +18,19 @@ import { readLedgerRecord } from './write/ledger-record.ts';
 const fencedWaitMs = 500;
 
 /**
- * Resolves once no ledger of events has a batch pending. No writer may start meanwhile, except by this function in
- * other processes. Throws one sentence where a batch cannot be stored, and the errors of the broker and of the engine.
+ * Resolves once no ledger of events of these shards has a batch pending. No writer may start meanwhile, except by this
+ * function in other processes. Throws one sentence where a batch cannot be stored, and the errors of the broker and of the engine.
  */
-export async function finishPendingBatches(options: PipelineOptions): Promise<void> {
+export async function finishPendingBatches(
+  options: PipelineOptions,
+  shards: readonly number[],
+): Promise<void> {
   const ledgers = await openBucket(options.nats, buckets.ledger, readLedgerRecord);
   const isPending = async (shard: number): Promise<boolean> => {
     const read = await ledgers.get(eventsLedgerKey(shard));
     return read.kind === 'found' && read.record.pending !== undefined;
   };
-  for (let shard = 0; shard < options.shards; shard++) {
+  for (const shard of shards) {
     while (await isPending(shard)) await finishShard(shard, options);
   }
 }
@@ -52,7 +55,7 @@ async function finishBy(
 ): Promise<void> {
   const abort = new AbortController().signal;
   const end = await runEventShard({
-    ...{ nats, clickhouse, shard, pool, seenMaxBytes, clock, log },
+    ...{ nats, clickhouse: clickhouse.ofShard(shard), shard, pool, seenMaxBytes, clock, log },
     eventKeys: new EventKeys(secret),
     // The writer of the product counts in the metrics.
     metrics: createPipelineMetrics(createMetrics()),

@@ -15,6 +15,7 @@ import {
 } from '../platform/broker/streams.ts';
 import { ensureTopology } from '../platform/broker/topology.ts';
 import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
+import { oneGroup } from '../platform/clickhouse/groups.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
@@ -65,7 +66,14 @@ function start(connection = nats) {
   // Nothing listens there: neither a halted writer nor one without messages needs an answer.
   const clickhouse = createClickHouse('http://127.0.0.1:9', { log, maxConnections: 1 });
   const pipeline = startPipeline({
-    ...{ nats: connection, clickhouse, shards, log, clock: systemClock, metrics: createMetrics() },
+    ...{
+      nats: connection,
+      clickhouse: oneGroup(clickhouse),
+      shards,
+      log,
+      clock: systemClock,
+      metrics: createMetrics(),
+    },
     ...{ threads: 1, seenMaxBytes: 0, stopGraceMs: 0, workerFile: compiledWorker() },
     webhooks: noWebhooks,
   });

@@ -41,7 +41,7 @@ async function store(key: string, accepted: number): Promise<void> {
 }
 
 const check = (isSame = true): Promise<void> =>
-  refuseLostTables({ nats, clickhouse, shards, isSame });
+  refuseLostTables({ ...{ nats, clickhouse, isSame }, shards: [0, 1], name: 'ClickHouse' });
 
 it('refuses a ClickHouse without the tables or rows that the ledgers speak of, and says how to go on', async () => {
   await check();

@@ -25,22 +25,25 @@ const unknownDatabase = '81';
 export async function refuseLostTables(options: {
   nats: NatsConnection;
   clickhouse: DatabaseClient;
-  shards: number;
+  /** Whose rows it has. */
+  shards: readonly number[];
+  /** In the sentence: `ClickHouse`, or which of several. */
+  name: string;
   /** Whether it is known to be the ClickHouse of before (store-identity.ts). */
   isSame: boolean;
 }): Promise<void> {
-  const { nats, clickhouse, shards, isSame } = options;
+  const { nats, clickhouse, shards, name, isSame } = options;
   const ledgers = await openBucket(nats, buckets.ledger, readLedgerRecord);
   for (const { table, things, keyOf, mayBeEmpty } of written) {
     let stored = 0;
-    for (let shard = 0; shard < shards; shard++) {
+    for (const shard of shards) {
       const read = await ledgers.get(keyOf(shard));
       if (read.kind === 'found') stored += read.record.totals.stored;
     }
     if (stored === 0) continue;
     const state = await tableState(clickhouse, table);
     if (state === 'filled' || (state === 'empty' && mayBeEmpty)) continue;
-    const what = `ClickHouse has lost its data${isSame ? '' : ', or is another one than before'}`;
+    const what = `${name} has lost its data${isSame ? '' : ', or is another one than before'}`;
     throw new Error(
       `${what}: the table ${table} is ${state}, and ${stored} ${things} were stored in it: ` +
         'put its data back, or go on without it by starting once with --accept-empty-tables ' +

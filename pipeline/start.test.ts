@@ -20,6 +20,7 @@ import {
 } from '../platform/broker/streams.ts';
 import { ensureTopology, shardOf } from '../platform/broker/topology.ts';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import { oneGroup } from '../platform/clickhouse/groups.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { createMetrics, type Metrics, metricValue } from '../platform/metrics.ts';
@@ -70,7 +71,7 @@ async function start(override: Partial<Parameters<typeof startPipeline>[0]> = {}
   const metrics = createMetrics();
   const pipeline = startPipeline({
     nats,
-    clickhouse,
+    clickhouse: oneGroup(clickhouse),
     shards,
     threads: 1,
     seenMaxBytes: 64 * 1_048_576,

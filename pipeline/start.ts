@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import type { Groups } from '../platform/clickhouse/groups.ts';
 import { type Clock, steadyClock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Gauge, Metrics } from '../platform/metrics.ts';
@@ -22,8 +23,8 @@ import { isWriting, type WriterState } from './write/writer-state.ts';
 export interface PipelineOptions {
   /** Connected to a broker on which ensureTopology was called. */
   nats: NatsConnection;
-  /** A client of an engine with all migrations. */
-  clickhouse: DatabaseClient;
+  /** Clients of engines with all migrations. */
+  clickhouse: Groups<DatabaseClient>;
   shards: number;
   /** Threads that build batches. */
   threads: number;
@@ -69,21 +70,24 @@ export function startPipeline(options: PipelineOptions): Pipeline {
   const hold = hearHold({ nats, clock: steadyClock, log });
   const { mayPromise } = hold;
   const signals = { stop: stop.signal, abort: abort.signal };
-  const common = { nats, clickhouse, clock, metrics, mayPromise, ...signals };
+  const common = { nats, clock, metrics, mayPromise, ...signals };
   const eventsLog = log.child({ writer: 'events' });
   const watched = hearWatchedProjects(nats, clock);
   const subscriptions = createSubscriptions(options.webhooks);
   const running = states.map((_, shard) => {
     const parts = { ...common, shard, watched, subscriptions, log: eventsLog };
+    const store = clickhouse.ofShard(shard);
     return keepRunning(
-      (onState) => runEventShard({ ...parts, pool, eventKeys, seenMaxBytes, onState }),
+      (onState) =>
+        runEventShard({ ...parts, clickhouse: store, pool, eventKeys, seenMaxBytes, onState }),
       { ...parts, onState: keepState(states, shard, metrics.writerState) },
     );
   });
   const profilesLog = log.child({ writer: 'profiles' });
   const runningProfiles = profileStates.map((_, shard) => {
     const parts = { ...common, shard, log: profilesLog };
-    return keepRunning((onState) => runProfileShard({ ...parts, onState }), {
+    const store = clickhouse.ofShard(shard);
+    return keepRunning((onState) => runProfileShard({ ...parts, clickhouse: store, onState }), {
       ...parts,
       onState: keepState(profileStates, shard, metrics.profileWriterState),
     });

@@ -122,7 +122,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
   };
   const optional: Partial<Config> = {
     ...present('natsUrl', readUrl('NATS_URL', text('NATS_URL'), ['nats:', 'tls:'], problems)),
-    ...present('clickhouseUrl', readStoreUrls(text('CLICKHOUSE_URL'), problems)),
+    ...present('clickhouseUrl', readStoreUrls(text('CLICKHOUSE_URL'), config.shards, problems)),
     ...present('geoDatabase', text('MILLRACE_GEO_DATABASE')),
     ...readOperatorPages(text, config.port, problems),
   };

@@ -7,9 +7,6 @@
 
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
-import { EngineShare } from '../platform/clickhouse/engine-share.ts';
-import type { RowReader } from '../platform/clickhouse/select-rows.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
@@ -25,12 +22,10 @@ import {
   readStream,
   startCall,
 } from './calls/read-call.ts';
-import { RecentUse } from './calls/recent-use.ts';
-import { insightTurnBounds, turnBounds } from './calls/turn-bounds.ts';
+import { openReadGroups, type ReadGroupOptions } from './calls/read-groups.ts';
 import { defaultMaxReadMs } from './deadline.ts';
 import { segmentUsers } from './insights/persons/segment-users.ts';
-import { createRunQuestion, type RunQuestion } from './insights/query-insight.ts';
-import type { CompleteUntil } from './insights/run/complete-until.ts';
+import type { RunQuestion } from './insights/query-insight.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
 import { answerOptions } from './json-codec.ts';
 import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
@@ -41,29 +36,12 @@ import { listProfiles } from './profiles/list-profiles.ts';
 import { unmergeProfile } from './profiles/unmerge-profile.ts';
 import { getFilterSchema } from './schema/filter-schema.ts';
 import { getPropertyValues } from './schema/property-values.ts';
-import { defaultSilenceMs, StoreWatch } from './store-watch.ts';
 import { systemTimer } from './timer.ts';
-import { Turns } from './turns.ts';
 import { ingestHealth } from './watch/ingest-health.ts';
 import type { LiveViews } from './watch/live-views.ts';
 import { viewerBounds, watchEvents } from './watch/watch-events.ts';
 
-interface QueryOptions {
-  clickhouse: RowReader;
-  /** Whether the store answers at all, in bounded time; never rejects. */
-  storeAnswers: () => Promise<boolean>;
-  /** A read asks it after so long without a row; after half a second unless given. */
-  storeSilenceMs?: number;
-  clock: Clock;
-  completeUntilMs: CompleteUntil;
-  /** A clock that never goes back, for what is kept of questions; the process's unless given. */
-  nowMs?: () => number;
-  /** The memory of one statement of a question; the server's own bound unless given. */
-  insightMemoryBytes?: number;
-  /** The memory for days of profiles. */
-  heldDaysMaxBytes: number;
-  /** The time zone of a project's reports. */
-  timezoneOf: (projectId: string) => string;
+interface QueryOptions extends ReadGroupOptions {
   /** Takes deletions and unmerges; without it there are no methods Delete and UnmergeProfile. */
   profiles?: ProfileQueue;
   log: Log;
@@ -80,13 +58,7 @@ interface QueryOptions {
   maxReadMs?: number;
   /** The time limit of one question; 30 s unless given. */
   maxQuestionMs?: number;
-  /** Whose a project is: owners leave turns and streams to each other. Each project has its own unless given. */
-  ownerOf?: (projectId: string) => string;
-  /** The processes that read from the engine; one unless given. */
-  processes?: number;
-  /** Made of these unless given. */
-  turns?: Turns;
-  insightTurns?: Turns;
+  /** Made unless given. */
   streams?: OpenStreams;
   /** Without it no dashboard is rendered. */
   boards?: BoardOptions;
@@ -96,52 +68,18 @@ interface QueryOptions {
 
 /** Shared by all calls of the process. */
 interface Shared extends QueryOptions, CallOptions {
-  turns: Turns;
-  streams: OpenStreams;
   maxReadMs: number;
-  /** For every method that answers questions. */
-  runQuestion: RunQuestion;
+  streams: OpenStreams;
 }
 
 /** Registers ProfilesService, ActivityService, InsightsService and OperatorService, and what renders dashboards. */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
-  const { clock, readsPerSecond } = options;
-  const share = new EngineShare({
-    clickhouse: options.clickhouse,
-    nowMs: options.nowMs ?? (() => performance.now()),
-  });
-  const watch = new StoreWatch({
-    answers: options.storeAnswers,
-    timer: systemTimer,
-    silenceMs: options.storeSilenceMs ?? defaultSilenceMs,
-    onSilence: () => void share.look(),
-  });
-  const clickhouse = watch.reader(options.clickhouse);
-  const { processes = 1, ownerOf } = options;
-  const owners = { use: new RecentUse(), ...(ownerOf && { ownerOf }) };
-  const turns = options.turns ?? new Turns(turnBounds(processes), systemTimer, owners);
-  const insightTurns =
-    options.insightTurns ?? new Turns(insightTurnBounds(processes), systemTimer, owners);
-  const { completeUntilMs, heldDaysMaxBytes, insightMemoryBytes: memoryBytes } = options;
-  const { timezoneOf } = options;
+  const { clock, readsPerSecond, ownerOf } = options;
   const shared = {
     maxReadMs: defaultMaxReadMs,
     streams: new OpenStreams(defaultStreamBounds, systemTimer, ownerOf),
     ...options,
-    turns,
-    clickhouse,
-    isStarved: () => share.isStarved(),
-    runQuestion: createRunQuestion({
-      clickhouse,
-      completeUntilMs,
-      clock,
-      turns,
-      insightTurns,
-      heldDaysMaxBytes,
-      timezoneOf,
-      ...(memoryBytes !== undefined && { memoryBytes }),
-      ...(options.nowMs && { nowMs: options.nowMs }),
-    }),
+    groups: openReadGroups(options),
     ...readLimits(readsPerSecond, clock),
   };
   registerProfiles(router, shared);
@@ -228,7 +166,9 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): void {
   const { query, segmentUsers: users } = InsightsService.method;
-  const { runQuestion, boards } = shared;
+  const { groups, boards } = shared;
+  // For every method that answers questions.
+  const runQuestion: RunQuestion = (call) => groups.ofProject(call.projectId).runQuestion(call);
   router.rpc(
     users,
     (request, context) =>
@@ -253,7 +193,10 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
   registerBoards(router, {
     ...shared,
     ...boards,
-    hasBots: (projectId, deadline) => hasBots(shared.clickhouse, projectId, deadline),
+    runQuestion,
+    isStarved: (projectId) => groups.ofProject(projectId).isStarved(),
+    hasBots: (projectId, deadline) =>
+      hasBots(groups.ofProject(projectId).clickhouse, projectId, deadline),
     startCall: (context) => startCall(shared, 'look-up', context),
   });
 }

@@ -13,6 +13,7 @@ import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { eventsStream, eventsSubject, writerConsumer } from '../../platform/broker/streams.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
+import { oneGroup } from '../../platform/clickhouse/groups.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { createMetrics, type Metrics, metricValue } from '../../platform/metrics.ts';
@@ -95,7 +96,14 @@ interface Writer {
 function start(connection = nats): Writer {
   const metrics = createMetrics();
   const pipeline = startPipeline({
-    ...{ nats: connection, clickhouse, shards: 1, log, clock: systemClock, metrics },
+    ...{
+      nats: connection,
+      clickhouse: oneGroup(clickhouse),
+      shards: 1,
+      log,
+      clock: systemClock,
+      metrics,
+    },
     ...{ threads: 1, seenMaxBytes: 0, stopGraceMs: 0, workerFile: compiledWorker() },
     webhooks: {
       webhooks: directory,

@@ -41,6 +41,11 @@ async function forgetStore(): Promise<void> {
   await kv.delete('store');
 }
 
+const match = (...groups: DatabaseClient[]) => matchStore({ nats, groups });
+const claim = (clickhouse: DatabaseClient, how = keep) =>
+  claimStore({ nats, groups: [clickhouse] }, how);
+const [isThis, isAnother] = [{ kind: 'this' }, { kind: 'another', place: 0 }];
+
 let databases = 0;
 /** A database of its own. */
 async function openStore(isMigrated = true): Promise<DatabaseClient> {
@@ -54,26 +59,24 @@ async function openStore(isMigrated = true): Promise<DatabaseClient> {
 describe('a store', () => {
   it('is the broker’s from its first start on, and no other one is', async () => {
     const clickhouse = await openStore();
-    expect(await matchStore({ nats, clickhouse })).toBe('unclaimed');
-    expect(await claimStore({ nats, clickhouse }, keep)).toBe('this');
-    expect(await claimStore({ nats, clickhouse }, keep)).toBe('this');
-    expect(await matchStore({ nats, clickhouse })).toBe('this');
+    expect(await match(clickhouse)).toEqual({ kind: 'unclaimed' });
+    expect(await claim(clickhouse)).toEqual(isThis);
+    expect(await claim(clickhouse)).toEqual(isThis);
+    expect(await match(clickhouse)).toEqual(isThis);
     const empty = await openStore(false);
-    expect(await matchStore({ nats, clickhouse: empty })).toBe('another');
+    expect(await match(empty)).toEqual(isAnother);
     await migrate(empty, log, { directory });
-    expect(await claimStore({ nats, clickhouse: empty }, keep)).toBe('another');
-    expect(await matchStore({ nats, clickhouse })).toBe('this');
+    expect(await claim(empty)).toEqual(isAnother);
+    expect(await match(clickhouse)).toEqual(isThis);
   });
 
   it('takes the place of another one where the operator says so', async () => {
     const [before, after] = [await openStore(), await openStore()];
-    await claimStore({ nats, clickhouse: before }, keep);
-    expect(await claimStore({ nats, clickhouse: after }, { ...keep, replaces: true })).toBe('this');
-    expect(await matchStore({ nats, clickhouse: before })).toBe('another');
+    await claim(before);
+    expect(await claim(after, { ...keep, replaces: true })).toEqual(isThis);
+    expect(await match(before)).toEqual(isAnother);
     // And back: it has its id still.
-    expect(await claimStore({ nats, clickhouse: before }, { ...keep, replaces: true })).toBe(
-      'this',
-    );
+    expect(await claim(before, { ...keep, replaces: true })).toEqual(isThis);
   });
 
   it('that is copied is another one once either has started again', async () => {
@@ -83,32 +86,33 @@ describe('a store', () => {
         query: `INSERT INTO store_identity SELECT * FROM ${from.database}.store_identity`,
       });
     const renew = { ...keep, renews: true };
-    expect(await claimStore({ nats, clickhouse: left }, renew)).toBe('this');
+    expect(await claim(left, renew)).toEqual(isThis);
     await copy(left, moved);
-    expect(await matchStore({ nats, clickhouse: moved })).toBe('this');
-    expect(await claimStore({ nats, clickhouse: moved }, renew)).toBe('this');
-    expect(await matchStore({ nats, clickhouse: left })).toBe('another');
-    expect(await claimStore({ nats, clickhouse: left }, renew)).toBe('another');
-    expect(await claimStore({ nats, clickhouse: moved }, renew)).toBe('this');
+    expect(await match(moved)).toEqual(isThis);
+    expect(await claim(moved, renew)).toEqual(isThis);
+    expect(await match(left)).toEqual(isAnother);
+    expect(await claim(left, renew)).toEqual(isAnother);
+    expect(await claim(moved, renew)).toEqual(isThis);
   });
 
   it('is the broker’s after a start that was killed before the broker learned of its id', async () => {
     const clickhouse = await openStore();
-    expect(await claimStore({ nats, clickhouse }, keep)).toBe('this');
+    expect(await claim(clickhouse)).toEqual(isThis);
     await clickhouse.command({
       query: "INSERT INTO store_identity VALUES ('of a killed start', now64(3))",
     });
-    expect(await matchStore({ nats, clickhouse })).toBe('this');
-    expect(await claimStore({ nats, clickhouse }, { ...keep, renews: true })).toBe('this');
+    expect(await match(clickhouse)).toEqual(isThis);
+    expect(await claim(clickhouse, { ...keep, renews: true })).toEqual(isThis);
   });
 
   it('is one for all processes that start first at once, and for one of two stores', async () => {
     const one = await openStore();
     const other = await openStore();
     const claims = (clickhouse: DatabaseClient) =>
-      [true, false, true, false].map((renews) =>
-        claimStore({ nats, clickhouse }, { ...keep, renews }),
-      );
+      [true, false, true, false].map(async (renews) => {
+        const { kind } = await claim(clickhouse, { ...keep, renews });
+        return kind;
+      });
     expect(new Set(await Promise.all(claims(one)))).toEqual(new Set(['this']));
     await forgetStore();
     const [ofOne = [], ofOther = []] = await Promise.all(
@@ -117,4 +121,25 @@ describe('a store', () => {
     const answers = [new Set(ofOne), new Set(ofOther)].map((set) => [...set]);
     expect(answers.toSorted()).toEqual([['another'], ['this']]);
   });
+});
+
+it('a store of several groups is the same groups in the same order', async () => {
+  const [a, b, c] = [await openStore(), await openStore(), await openStore()];
+  const renew = { ...keep, renews: true };
+  const replace = { replaces: true, renews: true };
+  const claimAll = (groups: DatabaseClient[], how: typeof keep) =>
+    claimStore({ nats, groups }, how);
+  expect(await claimAll([a, b], renew)).toEqual(isThis);
+  expect(await match(a, b)).toEqual(isThis);
+  expect(await claimAll([a, b], renew)).toEqual(isThis);
+  expect(await match(a, c)).toEqual({ kind: 'another', place: 1 });
+  expect(await claimAll([a, c], keep)).toEqual({ kind: 'another', place: 1 });
+  // Shards would be looked for where they are not: the operator cannot accept that either.
+  expect(await claimAll([b, a], replace)).toEqual({ kind: 'otherOrder' });
+  for (const groups of [[a], [a, b, c]]) {
+    expect(await claimAll(groups, replace)).toEqual({ kind: 'otherCount', kept: 2 });
+  }
+  expect(await match(a, b)).toEqual(isThis);
+  expect(await claimAll([a, c], replace)).toEqual(isThis);
+  expect(await match(a, b)).toEqual({ kind: 'another', place: 1 });
 });

@@ -6,24 +6,31 @@ import { randomUUID } from 'node:crypto';
 import { ClickHouseError } from '@clickhouse/client';
 import { buckets } from '../broker/buckets.ts';
 import type { NatsConnection } from '../broker/nats.ts';
-import { hasTexts, openBucket } from '../broker/record-bucket.ts';
+import { hasTexts, openBucket, type ReadResult } from '../broker/record-bucket.ts';
 import type { DatabaseClient } from './clickhouse.ts';
 
-/** `unclaimed`: the broker has not met a store, or only by a version that did not tell them apart. */
-export type StoreMatch = 'this' | 'another' | 'unclaimed';
+/**
+ * `unclaimed`: the broker has not met a store, or only by a version that did not tell them apart. `another`: the group
+ * at this place is not the broker's, though as many are. `otherCount`: the broker's store has another number of groups.
+ * `otherOrder`: its groups are named in another order.
+ */
+export type StoreMatch =
+  | { kind: 'this' | 'unclaimed' | 'otherOrder' }
+  | { kind: 'another'; place: number }
+  | { kind: 'otherCount'; kept: number };
 
 type Store = Pick<DatabaseClient, 'query'>;
 
 interface StoreOptions {
   nats: NatsConnection;
-  clickhouse: DatabaseClient;
+  /** Of each group, in the order of the setting. */
+  groups: readonly DatabaseClient[];
 }
 
-/** In the instance bucket. */
-interface StoreRecord {
-  schemaVersion: 1;
-  storeId: string;
-}
+/** In the instance bucket: an id of each group, in their order. */
+type StoreRecord =
+  | { schemaVersion: 1; storeId: string }
+  | { schemaVersion: 2; storeIds: readonly string[] };
 
 const recordKey = 'store';
 const unknownTable = '60';
@@ -31,17 +38,46 @@ const unknownDatabase = '81';
 
 function readStore(value: unknown): StoreRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  if (!hasTexts(value, ['storeId']) || Reflect.get(value, 'schemaVersion') !== 1) return undefined;
-  return { schemaVersion: 1, storeId: value.storeId };
+  if (Reflect.get(value, 'schemaVersion') === 1 && hasTexts(value, ['storeId'])) {
+    return { schemaVersion: 1, storeId: value.storeId };
+  }
+  const storeIds: unknown = Reflect.get(value, 'storeIds');
+  if (Reflect.get(value, 'schemaVersion') !== 2 || !Array.isArray(storeIds)) return undefined;
+  if (!storeIds.every((id) => typeof id === 'string')) return undefined;
+  return { schemaVersion: 2, storeIds };
 }
 
-/** Which store is the broker's. Throws one sentence where its record cannot be read. */
-export async function matchStore({ nats, clickhouse }: StoreOptions): Promise<StoreMatch> {
-  const found = await (await openBucket(nats, buckets.instance, readStore)).get(recordKey);
-  if (found.kind === 'absent') return 'unclaimed';
-  if (found.kind === 'unreadable')
-    throw new Error("the broker's record of its store is unreadable");
-  return (await hasId(clickhouse, found.record.storeId)) ? 'this' : 'another';
+/** A version that knows no groups cannot read a record of several, and refuses it. */
+function recordOf(storeIds: readonly string[]): StoreRecord {
+  const [storeId = '', ...others] = storeIds;
+  return others.length === 0 ? { schemaVersion: 1, storeId } : { schemaVersion: 2, storeIds };
+}
+
+function idsOf(record: StoreRecord): readonly string[] {
+  return record.schemaVersion === 1 ? [record.storeId] : record.storeIds;
+}
+
+/** Whether the groups are the broker's. Throws one sentence where its record of them cannot be read. */
+export async function matchStore({ nats, groups }: StoreOptions): Promise<StoreMatch> {
+  const bucket = await openBucket(nats, buckets.instance, readStore);
+  return matchRecord(groups, await bucket.get(recordKey));
+}
+
+async function matchRecord(
+  groups: readonly DatabaseClient[],
+  read: ReadResult<StoreRecord>,
+): Promise<StoreMatch> {
+  if (read.kind === 'absent') return { kind: 'unclaimed' };
+  if (read.kind === 'unreadable') throw new Error("the broker's record of its store is unreadable");
+  const ids = idsOf(read.record);
+  if (groups.length !== ids.length) return { kind: 'otherCount', kept: ids.length };
+  const held = await Promise.all(
+    groups.map((clickhouse) => Promise.all(ids.map((id) => hasId(clickhouse, id)))),
+  );
+  const place = held.findIndex((ofGroup, at) => ofGroup[at] !== true);
+  if (place === -1) return { kind: 'this' };
+  const isKnown = held.every((ofGroup) => ofGroup.includes(true));
+  return isKnown ? { kind: 'otherOrder' } : { kind: 'another', place };
 }
 
 interface Claim {
@@ -52,28 +88,26 @@ interface Claim {
 }
 
 /**
- * Makes this store the broker's where it has none, and in place of another one where `replaces` says so. Call it after
- * the migrations. Answers `another` where another one is the broker's, which may have become so just now.
+ * Makes these groups the broker's store where it has none, and in place of another one where `replaces` says so. Call
+ * it after the migrations. Answers another kind than `this` where another one is the broker's, which may have become so
+ * just now. Shards would be looked for in the wrong group where their number or order changed: nothing replaces that.
  */
 export async function claimStore(
-  { nats, clickhouse }: StoreOptions,
+  { nats, groups }: StoreOptions,
   { replaces, renews }: Claim,
-): Promise<Exclude<StoreMatch, 'unclaimed'>> {
+): Promise<StoreMatch> {
   const bucket = await openBucket(nats, buckets.instance, readStore);
   const found = await bucket.get(recordKey);
-  const match =
-    found.kind === 'found' && (await hasId(clickhouse, found.record.storeId)) ? 'this' : 'another';
-  if (match === 'this' && !renews) return match;
-  if (match === 'another' && found.kind !== 'absent' && !replaces) return match;
+  const match = await matchRecord(groups, found);
+  if (match.kind === 'this' && !renews) return match;
+  if (match.kind === 'another' && !replaces) return match;
+  if (match.kind === 'otherCount' || match.kind === 'otherOrder') return match;
   // The store is first to have the id: a start that is killed between the two, and one that another start on this
   // store has overtaken, leave an id in it that is nobody's, and the broker names one that it has.
-  const record: StoreRecord = { schemaVersion: 1, storeId: await makeId(clickhouse) };
-  const write =
-    found.kind === 'absent'
-      ? await bucket.create(recordKey, record)
-      : await bucket.update(recordKey, record, found.revision);
-  if (write.kind === 'written') return 'this';
-  return (await matchStore({ nats, clickhouse })) === 'this' ? 'this' : 'another';
+  const record = recordOf(await Promise.all(groups.map(makeId)));
+  if (found.kind === 'found') await bucket.update(recordKey, record, found.revision);
+  else await bucket.create(recordKey, record);
+  return matchStore({ nats, groups });
 }
 
 async function makeId(clickhouse: DatabaseClient): Promise<string> {

@@ -40,7 +40,9 @@ interface Call {
   charge(): void;
 }
 
-interface BoardDeps extends BoardOptions, FailureParts {
+interface BoardDeps extends BoardOptions, Pick<FailureParts, 'log'> {
+  /** Whether the statements of the project's store hardly get the processor. */
+  isStarved: (projectId: string) => boolean;
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
   runQuestion: RunQuestion;
@@ -66,8 +68,9 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
   ) => {
     const deadline = startDeadline(context, maxRenderMs);
     const call = { deadline, standIns, onRead: count, spend };
+    const isStarved = (): boolean => deps.isStarved(projectId);
     const failureOf = (cause: unknown, signal: AbortSignal) =>
-      readFailure(cause, context, { ...deadline, signal }, deps);
+      readFailure(cause, context, { ...deadline, signal }, { isStarved, log: deps.log });
     const hasBots = (id: string) => deps.hasBots(id, deadline);
     const own = { readDashboard, timezoneOf, hasBots, clock, run, call, failureOf };
     return renderDashboard(own, projectId, request);

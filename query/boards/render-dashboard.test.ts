@@ -5,6 +5,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { principalOf } from '../../platform/access/auth-interceptor.ts';
 import { createClickHouse } from '../../platform/clickhouse/clickhouse.ts';
+import { oneGroup } from '../../platform/clickhouse/groups.ts';
 import { overviewId } from '../../platform/dashboards/overview-dashboard.ts';
 import { createLog } from '../../platform/log.ts';
 import { FilterOperator, LogicalOperator } from '../../proto/gen/common/v1/filter_pb.js';
@@ -47,8 +48,7 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
     ...(dataDir !== undefined && { dataDir }),
     reads: (router, { readDashboard, shares }) =>
       registerQuery(router, {
-        clickhouse,
-        storeAnswers: () => clickhouse.isReady(),
+        clickhouse: oneGroup(clickhouse),
         clock,
         log,
         readerOf: principalOf,

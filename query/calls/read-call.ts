@@ -3,13 +3,16 @@
 
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
+import type { Groups } from '../../platform/clickhouse/groups.ts';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
 import { type Deadline, startDeadline } from '../deadline.ts';
 import { type JsonStandIns, jsonStandIns } from '../json-codec.ts';
 import type { CredentialEnd, OpenStreams } from '../open-streams.ts';
 import { type FailureParts, readFailure } from '../read-failure.ts';
-import type { StatementKind, Turns } from '../turns.ts';
+import type { StatementKind } from '../turns.ts';
+import type { ReadGroup } from './read-groups.ts';
 
 /** The project that a call reads, as authentication found it before the handler runs. */
 export interface Reader {
@@ -19,14 +22,14 @@ export interface Reader {
 }
 
 /** Shared by the calls of the process. */
-export interface CallOptions extends FailureParts {
+export interface CallOptions {
+  log: Log;
   readerOf: (context: HandlerContext) => Reader;
   /** Asked again and again while a stream is open; without it a stream outlives its credential. */
   credentialEndOf?: (context: HandlerContext) => CredentialEnd;
-  clickhouse: RowReader;
+  groups: Groups<ReadGroup>;
   buckets: TokenBuckets;
   engineSeconds: TokenBuckets;
-  turns: Turns;
   streams: OpenStreams;
   maxReadMs: number;
 }
@@ -34,8 +37,10 @@ export interface CallOptions extends FailureParts {
 /** What one call reads with. */
 export interface Call {
   projectId: string;
-  /** Reads from the store in the project's turns. */
+  /** Reads from the project's group of the store in the project's turns. */
   clickhouse: RowReader;
+  /** The same for each group, for what is asked of all projects. */
+  everywhere(): readonly RowReader[];
   /** Absent where the answer is binary. */
   standIns: JsonStandIns | undefined;
   /** Counts what was read in another way. */
@@ -61,7 +66,7 @@ export function readStream<T>(
         return deadline;
       });
     } catch (cause) {
-      throw readFailure(cause, context, deadline, shared);
+      throw readFailure(cause, context, deadline, partsOf(shared, call));
     }
   }
   const credentialEnd = shared.credentialEndOf?.(context);
@@ -79,10 +84,14 @@ export async function read<T>(
   try {
     return await work(call, deadline);
   } catch (cause) {
-    throw readFailure(cause, context, deadline, shared);
+    throw readFailure(cause, context, deadline, partsOf(shared, call));
   } finally {
     call.charge();
   }
+}
+
+function partsOf({ groups, log }: CallOptions, { projectId }: Call): FailureParts {
+  return { isStarved: groups.ofProject(projectId).isStarved, log };
 }
 
 /** A read counts once more for each 64 KiB that it reads: an answer stays in memory until its reader has taken it. */
@@ -111,34 +120,39 @@ export function readLimits(
 
 /** Throws resource_exhausted where the key reads too often, or has used too much of the engine's time. */
 export function startCall(
-  { readerOf, buckets, engineSeconds, turns, clickhouse }: CallOptions,
+  { readerOf, buckets, engineSeconds, groups }: CallOptions,
   kind: StatementKind,
   context: HandlerContext,
 ): Call {
   const { keyId, projectId } = readerOf(context);
-  turns.checkRoom(projectId);
+  const own = groups.ofProject(projectId);
+  own.turns.checkRoom(projectId);
   const restSeconds = engineSeconds.wait(keyId, 1);
   if (restSeconds > 0)
     throw tooMany("reads with this key took too much of the engine's time", restSeconds);
   const waitSeconds = buckets.take(keyId, 1);
   if (waitSeconds > 0) throw tooMany('too many reads with this key', waitSeconds);
   const spend = (engineMs: number): void => engineSeconds.charge(keyId, engineMs / 1_000);
-  const inTurns = turns.reader(clickhouse, projectId, kind, spend);
   let characters = 0;
   const count = (read: number): void => {
     characters += read;
   };
-  return {
-    projectId,
-    count,
-    spend,
-    clickhouse: {
+  const counted = ({ turns, clickhouse }: ReadGroup): RowReader => {
+    const inTurns = turns.reader(clickhouse, projectId, kind, spend);
+    return {
       select: (select, onRow) =>
         inTurns.select(select, (text) => {
           count(text.length);
           return onRow(text);
         }),
-    },
+    };
+  };
+  return {
+    projectId,
+    count,
+    spend,
+    clickhouse: counted(own),
+    everywhere: () => groups.all.map(counted),
     standIns: standInsFor(context),
     charge: () => buckets.charge(keyId, Math.floor(characters / charactersPerRead)),
   };

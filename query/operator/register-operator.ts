@@ -56,10 +56,10 @@ export function registerOperator(
     ),
   );
   router.rpc(listDeadLetters, (request, context) =>
-    read(shared, 'search', context, async ({ clickhouse }, deadline) => {
+    read(shared, 'search', context, async ({ everywhere }, deadline) => {
       const asked = readPageAsked(undefined, request);
       const at = { nowMs: clock.nowMs(), deadline };
-      const { letters, nextPageToken } = await readDeadLetters(clickhouse, undefined, asked, at);
+      const { letters, nextPageToken } = await readDeadLetters(everywhere(), undefined, asked, at);
       return create(ListDeadLettersResponseSchema, {
         deadLetters: letters.map(({ projectId, letter }) => {
           const { $typeName: _activitys, ...fields } = letter;

@@ -53,19 +53,18 @@ export function readPageAsked(
 
 const order = ['time', 'shard', 'stream_seq', 'request', 'event'];
 
-/** Throws the client's errors. */
+/** From all `groups` of the store that have letters. Throws the client's errors. */
 export async function readDeadLetters(
-  clickhouse: RowReader,
+  groups: readonly RowReader[],
   projectId: string | undefined,
   { pageSize, after, conditions }: PageAsked,
   { nowMs, deadline }: { nowMs: number; deadline: Deadline },
 ): Promise<DeadLetterPage> {
   const sinceMs = nowMs - keptDays * dayMs;
   const place = after && placeOf(after.id);
-  const result = await readRows(
-    clickhouse,
-    {
-      sql: `
+  const maxRows = pageSize + 1;
+  const statement = {
+    sql: `
         SELECT toUnixTimestamp64Milli(time), shard, stream_seq, request, event, reason, kind, event_id, events,
           project_id
         FROM dead_letters FINAL
@@ -76,26 +75,57 @@ export async function readDeadLetters(
         }
         ORDER BY ${order.map((column) => `${column} DESC`).join(', ')}
         LIMIT {maxRows:UInt32}`,
-      params: {
-        ...(projectId !== undefined && { project: projectId }),
-        sinceMs,
-        ...(after && { afterMs: after.timeMs }),
-        ...place,
-        maxRows: pageSize + 1,
-      },
+    params: {
+      ...(projectId !== undefined && { project: projectId }),
+      sinceMs,
+      ...(after && { afterMs: after.timeMs }),
+      ...place,
+      maxRows,
     },
-    { deadline, maxRows: pageSize + 1, maxCharacters },
+  };
+  const pages = await Promise.all(
+    groups.map(async (clickhouse) => {
+      const result = await readRows(clickhouse, statement, { deadline, maxRows, maxCharacters });
+      if (result.kind === 'too-large') {
+        const message = 'too many dead letters at once: ask for less';
+        throw new ConnectError(message, Code.ResourceExhausted);
+      }
+      return { rows: result.rows.map(readRow), stopped: result.stopped };
+    }),
   );
-  if (result.kind === 'too-large') {
-    throw new ConnectError('too many dead letters at once: ask for less', Code.ResourceExhausted);
-  }
-  const rows = result.rows.slice(0, pageSize).map(readRow);
+  const { rows, hasMore } = firstOf(pages, pageSize);
   const last = rows.at(-1);
-  const hasMore = result.rows.length > pageSize || result.stopped;
   return {
     letters: rows.map(({ letter, projectId }) => ({ letter, projectId })),
     nextPageToken: hasMore && last !== undefined ? encodeCursor(last.position, conditions) : '',
   };
+}
+
+interface LetterRows {
+  rows: ReturnType<typeof readRow>[];
+  /** Whether others follow that were not read. */
+  stopped: boolean;
+}
+
+/** The first rows of all pages; none behind the last row of a page that others follow. */
+function firstOf(
+  pages: readonly LetterRows[],
+  pageSize: number,
+): { rows: LetterRows['rows']; hasMore: boolean } {
+  const all = pages.flatMap(({ rows }) => rows).sort(inOrder);
+  const ends = pages.flatMap(({ rows, stopped }) => (stopped ? rows.slice(-1) : []));
+  const known = all.filter((row) => ends.every((end) => inOrder(row, end) <= 0));
+  const rows = known.slice(0, pageSize);
+  return { rows, hasMore: rows.length < all.length || ends.length > 0 };
+}
+
+/** Rows of one moment and shard are of one group, in whose order they stay. */
+function inOrder(one: LetterRows['rows'][number], other: LetterRows['rows'][number]): number {
+  const [a, b] = [one.position, other.position];
+  return (
+    b.timeMs - a.timeMs ||
+    Number.parseInt(b.id.slice(0, 4), 16) - Number.parseInt(a.id.slice(0, 4), 16)
+  );
 }
 
 function readRow(row: readonly unknown[]) {

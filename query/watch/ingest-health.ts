@@ -32,7 +32,7 @@ export async function ingestHealth(
   const asked = readPageAsked(projectId, request);
   const at = { nowMs: clock.nowMs(), deadline };
   const [{ letters, nextPageToken }, identifyMs] = await Promise.all([
-    readDeadLetters(clickhouse, projectId, asked, at),
+    readDeadLetters([clickhouse], projectId, asked, at),
     readIdentifyMs(clickhouse, projectId, deadline),
   ]);
   const preflightMs = live.preflightMs();

@@ -12,6 +12,7 @@ import {
 import { createAuthenticate } from '../../platform/access/authenticate.ts';
 import { ProjectDirectory } from '../../platform/access/projects.ts';
 import { connectBroker } from '../../platform/broker/nats.ts';
+import { oneGroup } from '../../platform/clickhouse/groups.ts';
 import { startHttp } from '../../platform/http/http.ts';
 import { createLog } from '../../platform/log.ts';
 import { Role } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
@@ -59,8 +60,7 @@ beforeAll(async () => {
         registerQuery(router, {
           ...{ live, clock, log, readerOf: principalOf, credentialEndOf, readsPerSecond: 0 },
           // A list that never gets its first row.
-          clickhouse: { select: () => new Promise(() => {}) },
-          storeAnswers: () => Promise.resolve(true),
+          clickhouse: oneGroup({ select: () => new Promise(() => {}), isReady: async () => true }),
           heldDaysMaxBytes: 2 ** 27,
           completeUntilMs: async () => undefined,
           timezoneOf: () => 'UTC',

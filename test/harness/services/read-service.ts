@@ -4,6 +4,7 @@
 import { type Client, createClient as createRpcClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { createClickHouse, type DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
+import { oneGroup } from '../../../platform/clickhouse/groups.ts';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { startHttp } from '../../../platform/http/http.ts';
@@ -72,8 +73,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
     connect: {
       routes: (router) =>
         registerQuery(router, {
-          clickhouse: reader,
-          storeAnswers: () => clickhouse.isReady(),
+          clickhouse: oneGroup({ select: reader.select, isReady: () => clickhouse.isReady() }),
           ...(options.storeSilenceMs !== undefined && { storeSilenceMs: options.storeSilenceMs }),
           clock: options.clock ?? systemClock,
           log,

@@ -1,0 +1,85 @@
+// What the reads of a project share at its group of servers: turns, the watch whether the store is there, and kept
+// answers. A group that is away, or starved, so costs the projects of the others nothing.
+
+import type { DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
+import { EngineShare } from '../../platform/clickhouse/engine-share.ts';
+import type { Groups } from '../../platform/clickhouse/groups.ts';
+import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { createRunQuestion, type RunQuestion } from '../insights/query-insight.ts';
+import type { CompleteUntil } from '../insights/run/complete-until.ts';
+import { defaultSilenceMs, StoreWatch } from '../store-watch.ts';
+import { systemTimer } from '../timer.ts';
+import { Turns } from '../turns.ts';
+import { RecentUse } from './recent-use.ts';
+import { insightTurnBounds, turnBounds } from './turn-bounds.ts';
+
+/** Its `isReady` says whether the store answers at all, in bounded time, and never rejects. */
+export type ReadStore = Pick<DatabaseClient, 'select' | 'isReady'>;
+
+export interface ReadGroup {
+  clickhouse: RowReader;
+  turns: Turns;
+  /** Whether the store's statements hardly get the processor. */
+  isStarved: () => boolean;
+  runQuestion: RunQuestion;
+}
+
+export interface ReadGroupOptions {
+  clickhouse: Groups<ReadStore>;
+  /** A read asks it after so long without a row; after half a second unless given. */
+  storeSilenceMs?: number;
+  clock: Clock;
+  completeUntilMs: CompleteUntil;
+  /** A clock that never goes back, for what is kept of questions; the process's unless given. */
+  nowMs?: () => number;
+  /** The memory of one statement of a question; the server's own bound unless given. */
+  insightMemoryBytes?: number;
+  /** The memory for days of profiles, of all groups. */
+  heldDaysMaxBytes: number;
+  /** The time zone of a project's reports. */
+  timezoneOf: (projectId: string) => string;
+  /** Whose a project is: owners leave turns and streams to each other. Each project has its own unless given. */
+  ownerOf?: (projectId: string) => string;
+  /** The processes that read from the engine; one unless given. */
+  processes?: number;
+  /** Made for each group unless given. */
+  turns?: Turns;
+  insightTurns?: Turns;
+}
+
+export function openReadGroups(options: ReadGroupOptions): Groups<ReadGroup> {
+  const { clickhouse } = options;
+  const heldDaysMaxBytes = Math.floor(options.heldDaysMaxBytes / clickhouse.all.length);
+  return clickhouse.map((store) => openReadGroup(store, { ...options, heldDaysMaxBytes }));
+}
+
+function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
+  const { processes = 1, ownerOf, insightMemoryBytes: memoryBytes, nowMs } = options;
+  const share = new EngineShare({
+    clickhouse: store,
+    nowMs: nowMs ?? (() => performance.now()),
+  });
+  const watch = new StoreWatch({
+    answers: () => store.isReady(),
+    timer: systemTimer,
+    silenceMs: options.storeSilenceMs ?? defaultSilenceMs,
+    onSilence: () => void share.look(),
+  });
+  const clickhouse = watch.reader(store);
+  const owners = { use: new RecentUse(), ...(ownerOf && { ownerOf }) };
+  const turns = options.turns ?? new Turns(turnBounds(processes), systemTimer, owners);
+  const insightTurns =
+    options.insightTurns ?? new Turns(insightTurnBounds(processes), systemTimer, owners);
+  const { completeUntilMs, clock, heldDaysMaxBytes, timezoneOf } = options;
+  return {
+    clickhouse,
+    turns,
+    isStarved: () => share.isStarved(),
+    runQuestion: createRunQuestion({
+      ...{ clickhouse, completeUntilMs, clock, turns, insightTurns, heldDaysMaxBytes, timezoneOf },
+      ...(memoryBytes !== undefined && { memoryBytes }),
+      ...(nowMs && { nowMs }),
+    }),
+  };
+}
