@@ -19,7 +19,8 @@ const fencedWaitMs = 500;
 
 /**
  * Resolves once no ledger of events of these shards has a batch pending. No writer may start meanwhile, except by this
- * function in other processes. Throws one sentence where a batch cannot be stored, and the errors of the broker and of the engine.
+ * function in other processes. Throws one sentence where a batch cannot be stored, and the errors of the broker and of
+ * the engine.
  */
 export async function finishPendingBatches(
   options: PipelineOptions,
