@@ -42,6 +42,8 @@ import { checkQuestion } from './query/boards/check-question.ts';
 // Inserts, as many reads at once, and room for the probes between them.
 const clickhouseConnections = 16;
 
+type ConnectionSettings = Pick<Config, 'shards' | 'engineMemoryBytes' | 'clickhouseReplicated'>;
+
 export type Connections = Awaited<ReturnType<typeof connectEngines>>;
 
 /**
@@ -50,7 +52,7 @@ export type Connections = Awaited<ReturnType<typeof connectEngines>>;
  */
 export async function connectEngines(
   { natsUrl, clickhouseUrl }: EngineUrls,
-  { shards, engineMemoryBytes }: Pick<Config, 'shards' | 'engineMemoryBytes'>,
+  { shards, engineMemoryBytes, clickhouseReplicated: isReplicated }: ConnectionSettings,
   log: Log,
   shutdown: Shutdown,
 ) {
@@ -59,6 +61,7 @@ export async function connectEngines(
       log,
       maxConnections: clickhouseConnections,
       statementMemoryBytes: Math.floor(engineMemoryBytes / 2),
+      isReplicated,
     });
     shutdown.add('clickhouse connection', () => client.close());
     return client;

@@ -19,6 +19,7 @@ import { eventsDiskBudget } from './platform/engines/embedded-broker.ts';
 import type { EngineUrls } from './platform/engines/engines.ts';
 import type { Log } from './platform/log.ts';
 import { migrate, reloadViews } from './sql/migrate.ts';
+import { createReplicatedDatabases, requireSameTables } from './sql/replicas.ts';
 
 // For one statement: a migration that fills a table anew takes 2.5 s for each million of profiles.
 const migrationTimeoutMs = 3_600_000;
@@ -126,7 +127,8 @@ export async function prepareTables(
 ): Promise<void> {
   const { nats, clickhouse: stores, log } = foundation;
   if (clickhouseUrl === undefined || stores === undefined) return;
-  const options = { log, maxConnections: 1, requestTimeoutMs: migrationTimeoutMs };
+  const { clickhouseReplicated: isReplicated } = config;
+  const options = { log, maxConnections: 1, requestTimeoutMs: migrationTimeoutMs, isReplicated };
   const groups: DatabaseClient[] = [];
   let hasBegun = false;
   const beginOnce = async (): Promise<void> => {
@@ -134,10 +136,12 @@ export async function prepareTables(
     hasBegun = true;
   };
   try {
-    for (const [place, urls] of splitGroups(clickhouseUrl).entries()) {
+    const urlsOfGroups = splitGroups(clickhouseUrl);
+    for (const [place, urls] of urlsOfGroups.entries()) {
+      if (isReplicated) await createReplicatedDatabases(urls, place, log);
       const clickhouse = await openStore(urls, options);
       groups.push(clickhouse);
-      await migrateGroup(config, clickhouse, { log, onBegin: beginOnce }, () =>
+      await migrateGroup(config, clickhouse, { place, log, onBegin: beginOnce }, () =>
         finishPendingBatches(pipelineOptions(config, foundation, stores), stores.shardsAt(place)),
       );
     }
@@ -151,6 +155,9 @@ export async function prepareTables(
       },
     );
     await refuseOther({ ...config, acceptStore: false, acceptEmptyTables: false }, match, groups);
+    for (const [place, urls] of urlsOfGroups.entries()) {
+      await requireSameTables(urls, `group ${place + 1} of ClickHouse`, log);
+    }
   } finally {
     await Promise.all(groups.map((clickhouse) => clickhouse.close()));
   }
@@ -159,7 +166,7 @@ export async function prepareTables(
 async function migrateGroup(
   config: Config,
   clickhouse: DatabaseClient,
-  { log, onBegin }: { log: Log; onBegin: () => Promise<void> },
+  { place, log, onBegin }: { place: number; log: Log; onBegin: () => Promise<void> },
   finishPending: () => Promise<void>,
 ): Promise<void> {
   const isEmbedded = config.clickhouseUrl === undefined;
@@ -169,6 +176,7 @@ async function migrateGroup(
   };
   const hasApplied = await migrate(clickhouse, log, {
     onBegin,
+    ...(config.clickhouseReplicated && { replicatedPlace: place }),
     async beforeRemake() {
       await loadViews();
       await finishPending();

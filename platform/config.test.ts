@@ -137,6 +137,18 @@ describe('readConfig', () => {
     }
   });
 
+  it('replicates tables of a ClickHouse of one’s own only', () => {
+    const needs =
+      'MILLRACE_CLICKHOUSE_REPLICATED needs CLICKHOUSE_URL: the embedded ClickHouse is one server';
+    const set = { MILLRACE_CLICKHOUSE_REPLICATED: '1' };
+    expect(read(set)).toEqual({ kind: 'refused', problems: [needs] });
+    const result = read({ ...set, CLICKHOUSE_URL: 'http://a:8123/x,http://b:8123/x' });
+    expect(result).toMatchObject({ config: { clickhouseReplicated: true } });
+    expect(read({ MILLRACE_CLICKHOUSE_REPLICATED: 'yes' })).toMatchObject({
+      problems: ['MILLRACE_CLICKHOUSE_REPLICATED must be a whole number from 0 to 1'],
+    });
+  });
+
   it('takes a token and a port for the operator, and no token that could be guessed', () => {
     const token = 'x'.repeat(16);
     const result = read({ MILLRACE_OPERATOR_TOKEN: token, MILLRACE_OPERATOR_PORT: '9090' });

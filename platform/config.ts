@@ -35,6 +35,8 @@ export interface Config {
   natsUrl?: string;
   /** The user's own ClickHouse (store-urls.ts); absent, the embedded engine is started on the data directory. */
   clickhouseUrl?: string;
+  /** Whether the servers of a group of `clickhouseUrl` replicate their tables. */
+  clickhouseReplicated: boolean;
   natsServerBinary: string;
   /** Servers of the broker that hold each stream and bucket. */
   replicas: number;
@@ -102,6 +104,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     ),
     natsServerBinary: text('MILLRACE_NATS_SERVER') ?? 'nats-server',
     ...readStreams(text, integer, problems),
+    clickhouseReplicated: integer('MILLRACE_CLICKHOUSE_REPLICATED', 0, 0, 1) === 1,
     pipelineThreads: integer('MILLRACE_PIPELINE_THREADS', defaultThreads(), 1, 64),
     ...readMemory(integer),
     ingestProcesses: readInteger('--ingest', ingestText, 1, 1, 64, problems),
@@ -150,6 +153,11 @@ function contradictions(config: Config, hasProxies: boolean): string[] {
   }
   if (config.ingestProcesses > 1 && !config.roles.includes('ingest')) {
     problems.push('--ingest needs the role ingest, which --roles leaves out');
+  }
+  if (config.clickhouseReplicated && config.clickhouseUrl === undefined) {
+    problems.push(
+      'MILLRACE_CLICKHOUSE_REPLICATED needs CLICKHOUSE_URL: the embedded ClickHouse is one server',
+    );
   }
   // The embedded broker is this process's alone, and so is all that it holds.
   if (config.natsUrl !== undefined && config.clickhouseUrl === undefined) {

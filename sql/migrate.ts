@@ -11,6 +11,7 @@ import type { Log } from '../platform/log.ts';
 import { createDayLog, type TellDay } from './day-log.ts';
 import { tokenize } from './engine/statement/tokens.ts';
 import { type RemakeOptions, readRemake, remakeTable } from './remake-table.ts';
+import { replicatedDatabase, replicatedForm } from './replicated-form.ts';
 
 /** The first version whose Arrow reader takes UUIDs as 16 bytes (ClickHouse pull request 99521). */
 const oldestServer = { major: 26, minor: 4 };
@@ -25,6 +26,9 @@ export interface MigrateOptions extends RemakeOptions {
   /** By which the log tells how far a migration is; the process's steady one unless given. */
   clock?: Clock;
 }
+
+const createMigrations = `CREATE TABLE IF NOT EXISTS schema_migrations
+  (name String, checksum String, applied_at DateTime64(3, 'UTC')) ENGINE = ReplacingMergeTree(applied_at) ORDER BY name`;
 
 interface Migration {
   name: string;
@@ -45,13 +49,12 @@ export async function migrate(
 ): Promise<boolean> {
   const known = readMigrations(options.directory ?? join(import.meta.dirname, 'migrations'));
   const migrations = known.filter(({ name }) => options.only?.has(name) ?? true);
-  await createDatabase(clickhouse);
+  const isReplicated = options.replicatedPlace !== undefined;
+  const form = (statement: string) => (isReplicated ? replicatedForm(statement) : statement);
+  await createDatabase(clickhouse, options.replicatedPlace);
   refuseOldServer(await readVersion(clickhouse));
-  await clickhouse.command({
-    query:
-      "CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String, applied_at DateTime64(3, 'UTC')) " +
-      'ENGINE = ReplacingMergeTree(applied_at) ORDER BY name',
-  });
+  await refuseOtherForm(clickhouse, isReplicated);
+  await clickhouse.command({ query: form(createMigrations) });
   const applied = await readApplied(clickhouse);
   refuseUnknown(applied, known);
   let hasApplied = false;
@@ -69,7 +72,7 @@ export async function migrate(
     for (const statement of splitStatements(migration.text)) {
       const remake = readRemake(statement);
       if (remake !== undefined) await remakeTable(clickhouse, remake, { ...options, tellDay });
-      else await runStatement(clickhouse, statement, tellDay);
+      else await runStatement(clickhouse, form(statement), tellDay);
     }
     await record(clickhouse, migration);
     hasApplied = true;
@@ -130,7 +133,10 @@ function readMigrations(directory: string): Migration[] {
 }
 
 /** Asks before: an engine that names what is missing in an error keeps 20 MB for such texts. */
-async function createDatabase(clickhouse: DatabaseClient): Promise<void> {
+export async function createDatabase(
+  clickhouse: DatabaseClient,
+  replicatedPlace?: number,
+): Promise<void> {
   const named = {
     query_params: { name: clickhouse.database },
     http_headers: { [databaseHeader]: 'default' },
@@ -138,7 +144,29 @@ async function createDatabase(clickhouse: DatabaseClient): Promise<void> {
   const found = await clickhouse.query({ query: 'EXISTS DATABASE {name:Identifier}', ...named });
   const { data } = await found.json<{ result: number }>();
   if (data[0]?.result === 1) return;
-  await clickhouse.command({ query: 'CREATE DATABASE IF NOT EXISTS {name:Identifier}', ...named });
+  const query =
+    replicatedPlace === undefined
+      ? 'CREATE DATABASE IF NOT EXISTS {name:Identifier}'
+      : replicatedDatabase(clickhouse.database, replicatedPlace);
+  await clickhouse.command({ query, ...named });
+}
+
+/** Throws one sentence where the tables are there in the other form: old and new ones would differ. */
+async function refuseOtherForm(clickhouse: DatabaseClient, isReplicated: boolean): Promise<void> {
+  const result = await clickhouse.query({
+    query: `SELECT engine FROM system.tables
+      WHERE database = currentDatabase() AND name = 'schema_migrations'`,
+    format: 'JSONEachRow',
+  });
+  const [found] = await result.json<{ engine: string }>();
+  if (found === undefined || found.engine.startsWith('Replicated') === isReplicated) return;
+  const { database } = clickhouse;
+  throw new Error(
+    isReplicated
+      ? `the tables of the database ${database} are one server's own, and MILLRACE_CLICKHOUSE_REPLICATED is 1: name a ` +
+          'database that is not there yet, or unset it'
+      : `the tables of the database ${database} are replicated: set MILLRACE_CLICKHOUSE_REPLICATED to 1`,
+  );
 }
 
 async function readVersion(clickhouse: DatabaseClient): Promise<string> {

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClickHouseError } from '@clickhouse/client';
 import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import { replicatedForm } from './replicated-form.ts';
 
 const lock = 'remake_lock';
 const renewEveryMs = 5_000;
@@ -17,15 +18,17 @@ const tableExists = '57';
 interface RemakeLockOptions {
   /** Nobody else works on this server: a lock that is there was left by a killed process. */
   isAlone: boolean;
+  /** Whether the servers of the group replicate their tables. */
+  isReplicated: boolean;
 }
 
 /** Runs `work` once nobody else runs any. Rejects with the errors of the work and of the server. */
 export async function withRemakeLock(
   clickhouse: DatabaseClient,
-  { isAlone }: RemakeLockOptions,
+  { isAlone, isReplicated }: RemakeLockOptions,
   work: () => Promise<void>,
 ): Promise<void> {
-  while (!(await made(clickhouse))) {
+  while (!(await made(clickhouse, isReplicated))) {
     if (isAlone || (await ageMs(clickhouse)) > staleMs) await takeAway(clickhouse);
     else await delay(lookEveryMs);
   }
@@ -44,11 +47,10 @@ export async function withRemakeLock(
 }
 
 /** False where the lock is somebody's. */
-async function made(clickhouse: DatabaseClient): Promise<boolean> {
+async function made(clickhouse: DatabaseClient, isReplicated: boolean): Promise<boolean> {
+  const query = `CREATE TABLE ${lock} (renewed DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY renewed`;
   try {
-    await clickhouse.command({
-      query: `CREATE TABLE ${lock} (renewed DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY renewed`,
-    });
+    await clickhouse.command({ query: isReplicated ? replicatedForm(query) : query });
     await renew(clickhouse);
     return true;
   } catch (error) {

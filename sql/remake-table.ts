@@ -14,12 +14,15 @@ import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { copyRows } from './copied-rows.ts';
 import type { TellDay } from './day-log.ts';
 import { withRemakeLock } from './remake-lock.ts';
+import { windowOf, withoutKeeperPath } from './replicated-form.ts';
 
 export interface RemakeOptions {
   /** Finishes every batch that may be repeated. Called before each table. */
   beforeRemake?(): Promise<void>;
   /** Whether no other process can work on the server. */
   isAlone?: boolean;
+  /** The place of a group whose servers replicate their tables; absent, tables are a server's own. */
+  replicatedPlace?: number;
   /** Free bytes on the disk of the tables; without it the server is asked, which need not tell. */
   freeBytes?(): Promise<number>;
   /** Called before some days of a table are copied. */
@@ -46,7 +49,7 @@ export async function remakeTable(
 ): Promise<void> {
   const remake = { table, key, copy: `${table}_remade` };
   if (await isDone(clickhouse, remake)) return;
-  await withRemakeLock(clickhouse, { isAlone: options.isAlone === true }, async () => {
+  await withRemakeLock(clickhouse, lockOptions(options), async () => {
     const found = await findTable(clickhouse, table);
     if (found === undefined) throw new Error(`the table ${table} is missing`);
     if (found.key !== key) {
@@ -56,6 +59,10 @@ export async function remakeTable(
     }
     await run(clickhouse, `DROP TABLE IF EXISTS ${remake.copy} SYNC`);
   });
+}
+
+function lockOptions({ isAlone = false, replicatedPlace }: RemakeOptions) {
+  return { isAlone, isReplicated: replicatedPlace !== undefined };
 }
 
 /** Whether the table has the key, and nothing is left beside it. */
@@ -76,16 +83,22 @@ async function exchangeForCopy(
   old: FoundTable,
   tellDay: TellDay | undefined,
 ): Promise<void> {
-  const engine = old.engine.replace(` PARTITION BY ${old.key} `, ` PARTITION BY ${key} `);
-  const window = /(?<=non_replicated_deduplication_window = )\d+/.exec(engine)?.[0];
-  const filling = engine.replace(`_window = ${window}`, `_window = ${copyWindow}`);
+  const engine = withoutKeeperPath(old.engine).replace(
+    ` PARTITION BY ${old.key} `,
+    ` PARTITION BY ${key} `,
+  );
+  const window = windowOf(engine);
+  const filling =
+    window === undefined
+      ? engine
+      : engine.replace(`${window.name} = ${window.tokens}`, `${window.name} = ${copyWindow}`);
   await run(clickhouse, `CREATE TABLE IF NOT EXISTS ${copy} AS ${table} ENGINE = ${filling}`);
   if (!(await copyRows(clickhouse, { from: table, to: copy, key: old.key }, tellDay))) {
     await run(clickhouse, `DROP TABLE IF EXISTS ${copy} SYNC`);
     throw new Error(`the copy of ${table} differs from it: stop whoever writes, and start again`);
   }
   if (window !== undefined) {
-    const setting = `non_replicated_deduplication_window = ${window}`;
+    const setting = `${window.name} = ${window.tokens}`;
     await run(clickhouse, `ALTER TABLE ${copy} MODIFY SETTING ${setting}`);
   }
   await run(clickhouse, `EXCHANGE TABLES ${table} AND ${copy}`);

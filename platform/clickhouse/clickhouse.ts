@@ -11,6 +11,7 @@ import type {
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from '../log.ts';
 import { leastEngineMemoryMiB } from '../memory/engine-memory.ts';
+import { insertInTurns, readSettings, replicatedSettings } from './replicated-settings.ts';
 import { createRowReader, type RowReader } from './select-rows.ts';
 import { readServerUrl, socketAgent } from './server-url.ts';
 
@@ -47,6 +48,8 @@ export interface ClickHouseOptions {
   requestTimeoutMs?: number;
   /** The most that a `select` may hold; 384 MiB unless given. */
   statementMemoryBytes?: number;
+  /** Whether the server replicates its tables (replicated-settings.ts). */
+  isReplicated?: boolean;
 }
 
 /**
@@ -69,7 +72,10 @@ export function createClickHouse(
     compression: { request: false, response: false },
     // In a header, not as the client's database: the statement that creates the database must be able to name another.
     http_headers: { [databaseHeader]: database },
-    clickhouse_settings: { output_format_json_quote_64bit_integers: 1 },
+    clickhouse_settings: {
+      output_format_json_quote_64bit_integers: 1,
+      ...(options.isReplicated && replicatedSettings),
+    },
     log: { level: ClickHouseLogLevel.WARN, LoggerClass: loggerOn(options.log) },
   });
   const close = client.close.bind(client);
@@ -77,7 +83,9 @@ export function createClickHouse(
     headers: { [databaseHeader]: database, 'User-Agent': application },
     maxConnections,
     statementMemoryBytes: options.statementMemoryBytes ?? leastStatementMemoryBytes,
+    ...(options.isReplicated && { settings: readSettings }),
   });
+  if (options.isReplicated) insertInTurns(client);
   return Object.assign(client, {
     database,
     select: rows.select,

@@ -75,6 +75,8 @@ export function createRowReader(
     maxConnections: number;
     /** The most that one statement may hold, unless its settings say so. */
     statementMemoryBytes: number;
+    /** Of every statement. */
+    settings?: Select['settings'];
   },
 ): RowReader & { close(): void } {
   const { socketPath, http: url } = server;
@@ -89,7 +91,7 @@ export function createRowReader(
     new Promise((resolve, reject) => {
       const request = open({
         ...target,
-        path: `${url.pathname}?${searchOf(select, options.statementMemoryBytes)}`,
+        path: `${url.pathname}?${searchOf(select, options.statementMemoryBytes, options.settings)}`,
         headers: { ...options.headers, 'Content-Length': Buffer.byteLength(select.sql) },
         agent: kept ? agent : false,
         signal: select.signal,
@@ -113,7 +115,12 @@ export function createRowReader(
   };
 }
 
-function searchOf({ params, settings }: Select, memoryBytes: number): string {
+function searchOf(
+  { params, settings: own }: Select,
+  memoryBytes: number,
+  ofAll: Select['settings'] = {},
+): string {
+  const settings = { ...ofAll, ...own };
   const search = new URLSearchParams({ default_format: 'JSONCompactEachRow' });
   for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, textOf(value));
   for (const [name, value] of Object.entries(settings)) search.set(name, String(value));
