@@ -26,17 +26,20 @@ const password = '1234567890';
 const quoted = { NATS_PASSWORD: `"${password}"`, NATS_OPERATOR_PASSWORD: '"4e12"' };
 
 it('has no password of its own: each comes from .env, without which nothing starts', () => {
-  const asked = [...compose.matchAll(/\$\{(\w+)(.*?)\}/g)];
+  const cluster = text('compose.cluster.yaml');
+  const asked = [...(compose + cluster).matchAll(/\$\{(\w+)(.*?)\}/g)];
   for (const [, name, rest] of asked) {
     expect(`${name}${rest}`).toBe(`${name}:?set it in .env, see .env.example`);
   }
   const names = new Set(asked.map(([, name]) => name));
   const inExample = [...text('.env.example').matchAll(/^(\w+)=$/gm)].map(([, name]) => name);
   expect(names).toEqual(new Set(inExample));
-  expect(compose.match(/PASSWORD: (?!['"]*\$\{)/g)).toBeNull();
+  for (const document of [compose, cluster]) {
+    expect(document.match(/PASSWORD: (?!['"]*\$\{)/g)).toBeNull();
+    for (const name of Object.keys(quoted)) expect(document).toContain(`${name}: '"\${${name}:?`);
+  }
   expect(text('.gitignore').split('\n')).toContain('.env');
   expect(text('.dockerignore').split('\n')).toContain('.env');
-  for (const name of Object.keys(quoted)) expect(compose).toContain(`${name}: '"\${${name}:?`);
 });
 
 it('takes images by their exact version, and publishes no port beyond this machine', () => {

@@ -96,7 +96,7 @@ async function untilMeta(connection: NatsConnection): Promise<void> {
 }
 
 /** Held all at once, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const probes = await Promise.all(
     Array.from({ length: count }, async () => {
       const probe = createServer();
