@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { splitGroups } from './platform/clickhouse/store-urls.ts';
 import type { Config } from './platform/config.ts';
 import {
   type BrokerUser,
@@ -34,6 +35,16 @@ export interface Reach {
 const graceMs = 10_000;
 /** Of the engine that is started for a command. */
 const reads = 2;
+
+/** Throws one sentence where the tables are not those of one server: a backup holds the tables of one. */
+export function requireOneServer({ clickhouseUrl, clickhouseReplicated }: Config): void {
+  const servers = clickhouseUrl === undefined ? 1 : splitGroups(clickhouseUrl).flat().length;
+  if (servers === 1 && !clickhouseReplicated) return;
+  throw new Error(
+    'backup and restore take the tables of one ClickHouse server that replicates nothing, and CLICKHOUSE_URL and ' +
+      "MILLRACE_CLICKHOUSE_REPLICATED say otherwise: save each group's tables with its own tools",
+  );
+}
 
 /** Starts nothing yet. A data directory is locked before an engine is started on it. */
 export function reachEngines(config: Config, log: Log): Reach {

@@ -3,7 +3,7 @@
 
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Reach, reachEngines } from './admin-engines.ts';
+import { type Reach, reachEngines, requireOneServer } from './admin-engines.ts';
 import { keyFile, type Manifest } from './backup/manifest.ts';
 import { checkBackup } from './backup/restore/check-backup.ts';
 import {
@@ -44,6 +44,7 @@ interface Restore {
 }
 
 export async function restoreCommand(config: Config, log: Log, directory: string): Promise<string> {
+  requireOneServer(config);
   const { manifest, files, bytes } = await checkBackup(directory);
   const taken = new Date(manifest.takenMs).toISOString();
   process.stdout.write(`the backup of ${taken} is whole: ${files} files, ${bytes} bytes\n`);

@@ -2,12 +2,14 @@
 
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { reachEngines } from './admin-engines.ts';
+import { reachEngines, requireOneServer } from './admin-engines.ts';
 import { cloneTables } from './backup/cloned-rows.ts';
 import { freezeTables } from './backup/frozen-parts.ts';
 import { type TakenBackup, takeBackup } from './backup/take-backup.ts';
 import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
 import { createClickHouse } from './platform/clickhouse/clickhouse.ts';
+import { openStore } from './platform/clickhouse/replica-client.ts';
+import { splitGroups } from './platform/clickhouse/store-urls.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import type { Log } from './platform/log.ts';
@@ -21,22 +23,38 @@ const shownDifferences = 20;
 export async function checkCommand(config: Config, log: Log): Promise<string> {
   const reach = reachEngines(config, log);
   try {
-    const { url } = await reach.store();
-    const clickhouse = createClickHouse(url, { log, maxConnections: 1, requestTimeoutMs });
+    const groups = splitGroups((await reach.store()).url);
     const different: string[] = [];
-    try {
-      for await (const { table, differences } of checkTables(clickhouse, delay)) {
-        process.stdout.write(tableText(table, differences));
-        if (differences.length > 0) different.push(table);
-      }
-    } finally {
-      await clickhouse.close();
+    for (const [place, urls] of groups.entries()) {
+      const name = groups.length === 1 ? '' : `group ${place + 1}, `;
+      different.push(...(await checkGroup(config, urls, name, log)));
     }
     if (different.length === 0) return 'every derived table is what the raw rows say';
     throw new Error(`other rows than the raw ones say: ${different.join(', ')}`);
   } finally {
     await reach.stop();
   }
+}
+
+/** The names of the tables that differ, after the group's. */
+async function checkGroup(
+  { clickhouseReplicated: isReplicated }: Config,
+  urls: readonly string[],
+  name: string,
+  log: Log,
+): Promise<string[]> {
+  const options = { log, maxConnections: 1, requestTimeoutMs, isReplicated };
+  const clickhouse = await openStore(urls, options);
+  const different: string[] = [];
+  try {
+    for await (const { table, differences } of checkTables(clickhouse, delay)) {
+      process.stdout.write(tableText(`${name}${table}`, differences));
+      if (differences.length > 0) different.push(`${name}${table}`);
+    }
+  } finally {
+    await clickhouse.close();
+  }
+  return different;
 }
 
 function tableText(table: string, differences: readonly Difference[]): string {
@@ -52,6 +70,7 @@ function lineOf({ in: side, row }: Difference): string {
 
 /** Takes a backup into `directory`, of an instance that runs or does not. */
 export async function backupCommand(config: Config, log: Log, directory: string): Promise<string> {
+  requireOneServer(config);
   const reach = reachEngines(config, log);
   try {
     const broker = await reach.broker('operator');

@@ -1,6 +1,7 @@
 // Two engines are two groups of one service: projects are spread over both, the service is killed, one engine is away
 // and comes back. Each acknowledged event is stored once, in its project's group alone.
 
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +22,7 @@ import { startBroker } from './harness/servers/broker.ts';
 import type { ChildServer } from './harness/servers/child-server.ts';
 import { startEngine } from './harness/servers/engine.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
+import { root } from './harness/source-tree.ts';
 import { expectRollupsOfEvents } from './harness/tables/rollups.ts';
 
 const shards = 4;
@@ -182,6 +184,22 @@ it('events go into the group of their project and nowhere else, whatever is kill
     const client = createClickHouse(url, { log: createLog('silent'), maxConnections: 1 });
     await expectRollupsOfEvents(client).finally(() => client.close());
   }
+});
+
+it('the operator checks the tables of all groups, and a backup takes those of one server only', () => {
+  const admin = (...words: string[]) => {
+    const command = join(root, 'dist', 'admin.js');
+    const env = { ...process.env, ...environment(engines) };
+    const args = [command, '--data', dataDir, ...words];
+    return spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+  };
+  const checked = admin('check');
+  expect(checked.stdout).toContain('group 1, visits: as the raw rows say\n');
+  expect(checked.stdout).toContain('group 2, visits: as the raw rows say\n');
+  expect(checked.status).toBe(0);
+  const refused =
+    'backup and restore take the tables of one ClickHouse server that replicates nothing, ';
+  expect(admin('backup', join(dataDir, 'backup')).stderr).toContain(refused);
 });
 
 interface Counts {
