@@ -15,7 +15,7 @@ import { createOwnerOfProject } from './platform/access/organizations.ts';
 import { ProjectDirectory, readProject } from './platform/access/projects.ts';
 import { followBucketRoom } from './platform/broker/bucket-room.ts';
 import { buckets } from './platform/broker/buckets.ts';
-import { isClustered, leaderChangeMs } from './platform/broker/cluster/leader-info.ts';
+import { leaderGraceMs } from './platform/broker/cluster/leader-info.ts';
 import { openPeerGauges, type PeerGauges } from './platform/broker/cluster/peer-gauges.ts';
 import { streamChecks } from './platform/broker/cluster/stream-peers.ts';
 import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
@@ -198,7 +198,7 @@ export function engineChecks(
   { shards }: Pick<Config, 'shards'>,
 ): ReadinessCheck[] {
   const broker = followConnection(nats);
-  const graceMs = isClustered(nats) ? leaderChangeMs : 0;
+  const graceMs = leaderGraceMs(nats);
   return [
     // A round trip, because the connection to a frozen broker looks well for seconds.
     { name: 'broker', graceMs, check: () => broker.connected() && nats.flush().then(() => true) },

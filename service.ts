@@ -14,6 +14,7 @@ import {
 } from './foundation.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
 import { buckets } from './platform/broker/buckets.ts';
+import { leaderGraceMs } from './platform/broker/cluster/leader-info.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { namingSlowBroker } from './platform/broker/start/slow-broker.ts';
 import type { Config } from './platform/config.ts';
@@ -81,12 +82,17 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
   );
   const pipeline = runPipeline(config, foundation, shutdown);
   const checks = engineChecks(foundation, config);
-  if (pipeline !== undefined) checks.push({ name: 'pipeline', check: () => pipeline.ready() });
+  const graceMs = leaderGraceMs(foundation.nats);
+  if (pipeline !== undefined) {
+    checks.push({ name: 'pipeline', graceMs, check: () => pipeline.ready() });
+  }
   const webhooks = await namingSlowBroker(
     'webhooks are started',
     runWebhooks(config, foundation, shutdown),
   );
-  if (webhooks !== undefined) checks.push({ name: 'webhooks', check: () => webhooks.ready() });
+  if (webhooks !== undefined) {
+    checks.push({ name: 'webhooks', graceMs, check: () => webhooks.ready() });
+  }
   const readiness = shareReadiness(checks);
   const own = { locate, readiness, metrics: foundation.metrics.registry };
   await startPort.close();

@@ -39,7 +39,10 @@ export interface RecordBucket<T extends VersionedRecord> {
   readonly name: string;
   readonly kv: KV;
   readonly read: RecordReader<T>;
-  /** Reads from the stream's leader: never older than a write that was acknowledged before the call. */
+  /**
+   * Reads from the stream's leader: never older than a write that was acknowledged before the call, but for a cluster's
+   * new leader that has not applied its log yet. A change of what was read then meets a conflict.
+   */
   get(key: string): Promise<ReadResult<T>>;
   /** Writes only where the key holds nothing. */
   create(key: string, record: T): Promise<WriteResult>;

@@ -7,12 +7,17 @@ import type { JetStreamManager, NatsConnection, StreamInfo } from '../nats.ts';
 export const youngPauseMs = 500;
 export const youngAsks = 60;
 
-/** A stream whose leader has ended or hangs has another one by then: as a rule within ten seconds. */
-export const leaderChangeMs = youngAsks * youngPauseMs;
-
 /** Whether the broker is more than one server, so that its streams have leaders that change. */
 export function isClustered(connection: Pick<NatsConnection, 'info'>): boolean {
   return connection.info?.cluster !== undefined;
+}
+
+/**
+ * How long what needs the broker may fail before it counts: a stream whose leader has ended or hangs has another one by
+ * then, as a rule within ten seconds.
+ */
+export function leaderGraceMs(connection: Pick<NatsConnection, 'info'>): number {
+  return isClustered(connection) ? youngAsks * youngPauseMs : 0;
 }
 
 /**

@@ -25,6 +25,7 @@ export interface BrokerOptions {
 }
 
 const uid = process.getuid?.() ?? 0;
+const binary = process.env['MILLRACE_NATS_SERVER'] ?? 'nats-server';
 
 /** Resolves when the server accepts clients, JetStream included. Its URL is the service's. */
 export function startBroker(options: BrokerOptions = {}): Promise<ChildServer> {
@@ -34,7 +35,7 @@ export function startBroker(options: BrokerOptions = {}): Promise<ChildServer> {
     freePort: anyPort,
     command: (dir: string, port: number) => {
       const configuration = brokerConfiguration({ port, authorization, storeDir: dir });
-      return ['nats-server', '-c', writeConfiguration(dir, configuration, options)];
+      return [binary, '-c', writeConfiguration(dir, configuration, options)];
     },
     createReadiness: () => {
       const read = createReadiness();
