@@ -85,7 +85,7 @@ export async function backupCommand(config: Config, log: Log, directory: string)
       const { dataDir } = config;
       const nowMs = systemClock.nowMs();
       const options = { connection, clickhouse, taken, dataDir, directory, nowMs };
-      const backup = await Promise.race([takeBackup(options), lossOf(connection)]);
+      const backup = await Promise.race([takeBackup(options), lossOf(connection)]).catch(named);
       return backupText(backup, resolve(directory));
     } finally {
       await clickhouse.close();
@@ -96,11 +96,21 @@ export async function backupCommand(config: Config, log: Log, directory: string)
   }
 }
 
+const isGone = new Set<unknown>(['DISCONNECT', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE']);
+
+/** Which of several parts noticed first that an engine is gone says nothing to the operator. */
+function named(error: unknown): never {
+  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+  throw isGone.has(code)
+    ? new Error('an engine is gone: run the same command again', { cause: error })
+    : error;
+}
+
 /** Rejects where the broker is gone: the client would wait for it for ever. */
 function lossOf(connection: NatsConnection): Promise<never> {
   return new Promise((_, reject) => {
     followConnection(connection).onChange((connected) => {
-      if (!connected) reject(new Error('the broker is gone: run the same command again'));
+      if (!connected) reject(new Error('an engine is gone: run the same command again'));
     });
   });
 }

@@ -47,7 +47,8 @@ export function startSteadyLoad(target: () => Target): SteadyLoad {
       while (!(await isAcknowledged(target, batch))) await delay(50);
       for (const { eventId } of batch) load.acknowledged.add(eventId);
       if (turn % 5 === 0 && (await isNamed(target, person, number, turn))) load.named.add(person);
-      await delay(5);
+      // A machine that is busy otherwise must get its rows stored meanwhile.
+      await delay(25);
     }
   };
   const running = Promise.all(Array.from({ length: senders }, (_, number) => sender(number)));
