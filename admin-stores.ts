@@ -96,12 +96,15 @@ export async function backupCommand(config: Config, log: Log, directory: string)
   }
 }
 
-const isGone = new Set<unknown>(['DISCONNECT', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE']);
+const codesOfLoss = new Set<unknown>(['DISCONNECT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /** Which of several parts noticed first that an engine is gone says nothing to the operator. */
 function named(error: unknown): never {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
-  throw isGone.has(code)
+  const field = (name: string): unknown =>
+    error instanceof Error ? Reflect.get(error, name) : undefined;
+  // The engine's socket is a file.
+  const isGone = codesOfLoss.has(field('code')) || field('syscall') === 'connect';
+  throw isGone
     ? new Error('an engine is gone: run the same command again', { cause: error })
     : error;
 }
