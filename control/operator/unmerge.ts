@@ -9,6 +9,7 @@ import { createProfileQueue } from '../../platform/broker/profile-queue.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { timeLimit } from '../../platform/memory/time-limit.ts';
 
 interface UnmergeOptions {
   connection: NatsConnection;
@@ -28,7 +29,7 @@ export async function unmerge(options: UnmergeOptions): Promise<string> {
   if (found.kind !== 'found') throw new Error('the broker holds no instance of this version');
   const { shards } = found.record;
   const queue = createProfileQueue({ nats, shards, clock: systemClock, log });
-  const signal = AbortSignal.timeout(waitMs);
+  const signal = timeLimit(waitMs);
   try {
     await queue.change(projectId, { kind: 'unmerge', distinctId }, signal);
   } catch (error) {

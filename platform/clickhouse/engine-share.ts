@@ -1,6 +1,7 @@
 // Whether statements of the event store get the processor, as the store's own counters tell: a statement on a starved
 // machine takes long however little it asks for.
 
+import { timeLimit } from '../memory/time-limit.ts';
 import type { RowReader } from './select-rows.ts';
 
 export interface Looks {
@@ -33,7 +34,7 @@ export class EngineShare {
     const { clickhouse, nowMs } = this.#looks;
     if (nowMs() - this.#lookedAtMs < betweenMs) return;
     this.#lookedAtMs = nowMs();
-    const select = { sql, params: {}, settings: {}, signal: AbortSignal.timeout(timeoutMs) };
+    const select = { sql, params: {}, settings: {}, signal: timeLimit(timeoutMs) };
     let row: unknown;
     try {
       await clickhouse.select(select, (text) => {

@@ -1,16 +1,21 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it, vi } from 'vitest';
-import { withTimeLimit } from './time-limit.ts';
+import { timeLimit, withTimeLimit } from './time-limit.ts';
 
-it('passes although garbage is collected meanwhile', async () => {
+const never = new AbortController().signal;
+
+it.each([
+  ['of its own', () => withTimeLimit(never, 100)],
+  ['that is joined elsewhere', () => AbortSignal.any([never, timeLimit(100)])],
+])('a limit %s passes although garbage is collected meanwhile', async (_, limited) => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   const ended: unknown[] = [];
   const listen = (signal: AbortSignal): void => {
     signal.addEventListener('abort', () => ended.push(signal.reason.name));
   };
-  listen(withTimeLimit(new AbortController().signal, 100));
+  listen(limited());
   await vi.waitUntil(
     () => {
       collect();

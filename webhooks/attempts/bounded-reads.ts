@@ -11,6 +11,7 @@ import {
   timeoutErrors,
 } from '../../platform/clickhouse/select-rows.ts';
 import type { Log } from '../../platform/log.ts';
+import { timeLimit } from '../../platform/memory/time-limit.ts';
 import { ReadTurns } from './read-turns.ts';
 
 export interface BoundedStatement {
@@ -73,7 +74,7 @@ export function createBoundedReads(options: BoundedReadsOptions): BoundedReads {
     async run(organizationId, read, gone) {
       const owner = options.ownerOf?.(organizationId) ?? organizationId;
       await turns.take(owner, gone);
-      const signal = AbortSignal.timeout(readMs);
+      const signal = timeLimit(readMs);
       const looking = setTimeout(() => void share.look(), lookAfter * readMs);
       try {
         return await read((statement) => readRows(clickhouse, statement, signal));

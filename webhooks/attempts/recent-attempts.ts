@@ -9,6 +9,7 @@ import {
 } from '../../platform/broker/nats.ts';
 import { collectRows, type RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { Log } from '../../platform/log.ts';
+import { timeLimit } from '../../platform/memory/time-limit.ts';
 import { retry } from '../../platform/retry.ts';
 import type { AttemptRecord } from '../../platform/webhooks/attempt-record.ts';
 import { triggers } from '../../platform/webhooks/delivery.ts';
@@ -57,7 +58,7 @@ async function inTime(
   read: (options: RecentOptions, signal: AbortSignal) => Promise<LoggedAttempt[]>,
 ): Promise<LoggedAttempt[]> {
   const { log, maxReadMs = 5_000 } = options;
-  const signal = AbortSignal.timeout(maxReadMs);
+  const signal = timeLimit(maxReadMs);
   const reading = retry(() => read(options, signal), { signal, baseMs: 50, capMs: 500 });
   const late = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

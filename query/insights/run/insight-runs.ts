@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
+import { timeLimit } from '../../../platform/memory/time-limit.ts';
 import { shareEngineTime } from '../../calls/engine-time.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { Turns } from '../../turns.ts';
@@ -128,7 +129,7 @@ export class InsightRuns {
     let seen: Promise<Seen> | undefined;
     const look = (): Promise<Seen> => {
       if (seen !== undefined) return seen;
-      seen = this.#checks.join(key, AbortSignal.timeout(versionTimeoutMs), check);
+      seen = this.#checks.join(key, timeLimit(versionTimeoutMs), check);
       // A question that is refused meanwhile does not wait for it; another one of a board looks again.
       seen.catch(() => {
         seen = undefined;
@@ -218,7 +219,7 @@ export class InsightRuns {
       mayRunEarly: this.open.isAlone(projectId),
       // It goes on for others where the caller has left.
       run: (more: Pick<InsightStatement, 'sql' | 'params' | 'maxRows'>) => {
-        const limit = AbortSignal.timeout(maxInsightMs);
+        const limit = timeLimit(maxInsightMs);
         shareEngineTime(signal, limit);
         return this.#run(asker, more, limit);
       },
