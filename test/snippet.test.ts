@@ -17,7 +17,7 @@ import { type Gate, startGate } from './harness/servers/gate.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 import { kinds, type ScriptSite, startScriptSite, storedPages } from './harness/web/script-site.ts';
 
-const maxPackedBytes = 3_328;
+const maxPackedBytes = 3_392;
 
 let stack: Stack;
 let gate: Gate;

@@ -62,7 +62,7 @@ const maxAgeMs = 47 * 3_600_000;
 
 /** What programs write where they have no id. The service has the same. */
 const placeholder =
-  /^["'(<]?(undefined|null|nil|none|nan|n\/a|not set|not_authenticated|distinct_?id|\[object \w+\]|\{\}|\[\]|true|false|0|0{8}(-0{4}){3}-0{12}|anonymous|guest|unknown|)[)>"']?$/i;
+  /^["'(<{[]?(undefined|null|nil|none|nan|n\/a|not set|not_authenticated|distinct_?id|object \w+|true|false|0|[0-]{36}|anonymous|guest|unknown|)[)>"'}\]]?$/i;
 
 /** Nothing queued, or not known to be: the same ids again are counted once. 0 is no answer. */
 const passing: readonly number[] = [0, 408, 429, 500, 502, 503, 504];
