@@ -30,6 +30,21 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+it('is taken though webhooks are delivered all the time, and tells that it may lack a delivery', async () => {
+  let tries = 0;
+  const snapshots = connection.subscribe('$JS.API.STREAM.SNAPSHOT.WEBHOOK_DUE', {
+    callback: () => void connection.publish(`whd.moving.${++tries}`),
+  });
+  const taken = freezeTables(clickhouse, engine.dir);
+  const place = join(directory, 'busy');
+  const options = { connection, clickhouse, taken, dataDir: directory, directory: place };
+  const { hasAllDeliveries } = await takeBackup({ ...options, nowMs: 1 });
+  snapshots.unsubscribe();
+  expect(hasAllDeliveries).toBe(false);
+  expect(tries).toBe(11);
+  expect(readManifest(place)?.streams.map(({ name }) => name)).toContain('WEBHOOK_DUE');
+});
+
 it('is queues, tables, deliveries, the log of attempts, then all else but salts', async () => {
   const steps: string[] = [];
   const snapshots = connection.subscribe('$JS.API.STREAM.SNAPSHOT.*', {
