@@ -51,25 +51,25 @@ export function reachEngines(config: Config, log: Log): Reach {
   const { dataDir, natsUrl, clickhouseUrl } = config;
   const steps: (() => Promise<void>)[] = [];
   let locked: boolean | undefined;
+  const lock = (): void => {
+    const unlock = lockDataDir(dataDir);
+    steps.push(async () => unlock());
+    locked = true;
+  };
   /** False where an instance runs on the directory, with its engines. */
   const takeDirectory = (proof: string): boolean => {
     if (locked !== undefined) return locked;
     try {
-      const unlock = lockDataDir(dataDir);
-      steps.push(async () => unlock());
-      locked = true;
+      lock();
+      return true;
     } catch (error) {
       if (!existsSync(proof)) throw error;
       locked = false;
+      return false;
     }
-    return locked;
   };
   return {
-    lock() {
-      const unlock = lockDataDir(dataDir);
-      steps.push(async () => unlock());
-      locked = true;
-    },
+    lock,
     async broker(user) {
       if (natsUrl !== undefined) return { url: natsUrl, isOwn: false };
       const isOwn = takeDirectory(brokerConfigurationFile(dataDir));

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fieldOf } from '../platform/json.ts';
 import { replacePrivateJson } from '../platform/secrets/private-file.ts';
 
 export interface SavedFile {
@@ -20,7 +21,7 @@ export interface SavedStream extends SavedFile {
   lastSeq: number;
 }
 
-/** A part of a table, in `tables/<table>/<id>/`: what never changes once it is written. */
+/** A part of a table, in `tables/<table>/<id>/`. Its files never change once they are written. */
 export interface SavedPart {
   /** The hash of its content: a part with the same one is the same. */
   id: string;
@@ -113,8 +114,4 @@ function isManifest(value: unknown): value is Manifest {
   return ['takenMs', 'shards', 'streams', 'records', 'store', 'keys'].every(
     (name) => fieldOf(value, name) !== undefined,
   );
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import { type DatabaseClient, untilInserted } from '../platform/clickhouse/clickhouse.ts';
 import { rowsOf } from './store-tables.ts';
 
 /** As many rows as the largest batch of the pipeline has. */
@@ -64,9 +64,7 @@ export async function writePiece(
       max_execution_time: 0,
     },
   });
-  let answer = '';
-  for await (const chunk of stream) answer += chunk;
-  if (answer !== '') throw new Error(`ClickHouse answered an insert into ${table} with a text`);
+  await untilInserted(stream);
 }
 
 export async function countOf(clickhouse: DatabaseClient, table: string): Promise<number> {

@@ -4,6 +4,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInbox, type Msg, type NatsConnection, NatsError } from '../platform/broker/nats.ts';
+import { fieldOf, isObject } from '../platform/json.ts';
 import { type SavedStream, streamFile } from './manifest.ts';
 import { openFile } from './saved-files.ts';
 
@@ -140,7 +141,7 @@ function snapshotOf(answer: unknown, name: string) {
   const state = fieldOf(answer, 'state');
   const messages = fieldOf(state, 'messages');
   const lastSeq = fieldOf(state, 'last_seq');
-  if (!isRecord(config) || typeof messages !== 'number' || typeof lastSeq !== 'number') {
+  if (!isObject(config) || typeof messages !== 'number' || typeof lastSeq !== 'number') {
     throw refusal(name, 'snapshot', answer);
   }
   return { config, state: { messages, lastSeq } };
@@ -158,12 +159,4 @@ function readJson(message: Msg): unknown {
 function textField(value: unknown, name: string): string | undefined {
   const field = fieldOf(value, name);
   return typeof field === 'string' ? field : undefined;
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return isRecord(value) ? value[name] : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -75,8 +75,8 @@ const queuesOf = (shard: number): Queue[] => [
 ];
 
 /**
- * Fills a queue up to its ledger's mark with messages that hold nothing: what came between its snapshot and the tables'
- * moment is in the tables, and a new message must not have the sequence of such a one.
+ * Fills a queue up to its ledger's mark with messages that hold nothing. Messages that came between the queue's snapshot
+ * and the tables' moment are in the tables, and a new message must not have the sequence of one of them.
  */
 async function passMissing(
   connection: NatsConnection,

@@ -3,6 +3,7 @@
 
 import { buckets } from '../../platform/broker/buckets.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
+import { fieldOf } from '../../platform/json.ts';
 
 /** The buckets of a backup in the order of restoring: owners of unique things before the records that rely on them. */
 export const savedBuckets: readonly string[] = [
@@ -120,8 +121,4 @@ function isSavedRecord(value: unknown): value is SavedRecord {
   if (typeof bucket !== 'string' || typeof key !== 'string') return false;
   const known = savedBuckets.includes(bucket);
   return known || (bucket === buckets.instance && key === savedInstanceKey);
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

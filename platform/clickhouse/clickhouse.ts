@@ -123,9 +123,16 @@ export async function insertArrow(
       wait_end_of_query: 1,
     },
   });
-  let answer = '';
-  for await (const chunk of stream) answer += chunk;
-  if (answer !== '') throw new Error('ClickHouse answered an insert with more than its status');
+  await untilInserted(stream);
+}
+
+/** Resolves at the end of an insert's answer. Throws where it is more than a status, which is the text of an error. */
+export async function untilInserted(answer: AsyncIterable<unknown>): Promise<void> {
+  for await (const piece of answer) {
+    if (String(piece) !== '') {
+      throw new Error('ClickHouse answered an insert with more than its status');
+    }
+  }
 }
 
 function quoteName(name: string): string {
