@@ -140,8 +140,8 @@ async function saveTables({ taken, directory }: BackupOptions, tables: readonly 
 
 /**
  * A delivery moves from the due ones to those that wait, and back. Taken in this order the first way loses none; the
- * second way adds to the first stream, and then all are taken again, some times at most: where webhooks are delivered
- * all the time, no try finds them at rest.
+ * second way adds to the first stream, and then all are taken again. Where webhooks are delivered all the time no try
+ * finds them at rest, and the last one counts.
  */
 async function saveDeliveries(
   connection: NatsConnection,
