@@ -75,8 +75,8 @@ const queuesOf = (shard: number): Queue[] => [
 ];
 
 /**
- * Fills a queue up to its ledger's mark with messages that hold nothing. Messages that came between the queue's snapshot
- * and the tables' moment are in the tables, and a new message must not have the sequence of one of them.
+ * Fills a queue up to its ledger's mark with messages that hold nothing. Messages that came between the snapshot of the
+ * queue and the tables' moment are in the tables, and a new message must not have the sequence of one of them.
  */
 async function passMissing(
   connection: NatsConnection,
