@@ -48,54 +48,92 @@ export function storedEntriesSql(
 }
 
 /**
- * SELECT of cells with all parts, by these columns of the first event, or of the first or last one of a kind: then only
- * visits with such an event count. Each day of a session is looked up in `visits`, and its events in `visit_entries` or
- * in those of the kind.
+ * SELECT of cells with all parts, by these columns of the first event. Each day of a session is looked up in both
+ * tables.
  */
-export function storedEdgesSql(
+export function storedLengthsSql(
+  question: Question,
+  columns: readonly string[],
+  days: VisitDays,
+): string {
+  const unlike = [...new Set(columns)];
+  const numbers = `SELECT session_id, day, first_time, last_time, events, views, passive, toUInt256(0) AS precedence${emptyTexts(unlike)}
+    FROM visits WHERE project_id = ${question.project} AND ${days.inWindow}`;
+  const entries = `SELECT session_id, day, occur_time AS first_time, occur_time AS last_time, toUInt64(0) AS events, toUInt64(0) AS views,
+      toUInt64(0) AS passive, precedence, ${unlike.join(', ')}
+    FROM visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds}`;
+  // An insert fills one table after the other: until it has filled both, its visits are not there.
+  const visits = `SELECT min(row.first_time) AS occur_time, max(row.last_time) AS last, sum(row.events) AS all_events,
+      sum(row.views) AS all_views, sum(row.passive) AS all_passive, ${edgesSql(unlike)}
+    ${visitsOfRowsSql(question, [numbers, entries], days)} AND max(row.precedence) != 0 AND all_events != 0`;
+  return edgeCellsSql(columns, days, {
+    visits,
+    lengths: `sum(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
+      toInt64(countIf(${isBounceSql('all_events', 'all_views', 'all_passive')})) AS bounces, toInt64(sum(all_events)) AS events`,
+  });
+}
+
+/**
+ * SELECT of cells that count visits by these columns of their first or last event of a kind; those without such an
+ * event do not count. The state of a visit is kept small: those of many days spill to disk, for four times the CPU.
+ */
+export function visitsByKindSql(
   question: Question,
   read: Pick<VisitRead, 'edge' | 'edgeKind'>,
   columns: readonly string[],
   days: VisitDays,
 ): string {
   const unlike = [...new Set(columns)];
-  const texts = unlike.map((column) => `, toLowCardinality('') AS ${column}`).join('');
-  const numbers = `SELECT session_id, day, first_time, last_time, events, views, passive, toUInt256(0) AS precedence${texts}
+  const begun = `SELECT session_id, day, first_time AS occur_time, toUInt8(1) AS found, toUInt256(0) AS precedence${emptyTexts(unlike)}
     FROM visits WHERE project_id = ${question.project} AND ${days.inWindow}`;
-  const found =
-    read.edgeKind === ''
-      ? `visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds}`
-      : `(${eventsOfKindSql(question, read, unlike, days)})`;
-  const named = unlike.map((column) => `, ${column}`).join('');
-  const entries = `SELECT session_id, day, occur_time AS first_time, occur_time AS last_time, toUInt64(0) AS events, toUInt64(0) AS views,
-      toUInt64(0) AS passive, precedence${named} FROM ${found}`;
-  // A tuple of the columns would take twice as long.
-  const edges = unlike.map((column) => `, argMax(row.${column}, row.precedence) AS edge_${column}`);
+  const ofKind = `SELECT session_id, day, occur_time, toUInt8(2) AS found, precedence${unlike.map((column) => `, ${column}`).join('')}
+    FROM (${eventsOfKindSql(question, read, unlike, days)})`;
+  const edges = unlike.length === 0 ? '' : `, ${edgesSql(unlike)}`;
+  const visits = `SELECT min(row.occur_time) AS occur_time${edges}
+    ${visitsOfRowsSql(question, [begun, ofKind], days)} AND groupBitOr(row.found) = 3`;
+  return edgeCellsSql(columns, days, { visits, lengths: noLengths });
+}
+
+function emptyTexts(columns: readonly string[]): string {
+  return columns.map((column) => `, toLowCardinality('') AS ${column}`).join('');
+}
+
+/** A tuple of the columns would take twice as long. */
+function edgesSql(columns: readonly string[]): string {
+  return columns
+    .map((column) => `argMax(row.${column}, row.precedence) AS edge_${column}`)
+    .join(', ');
+}
+
+/** The rest of a SELECT of visits, from FROM on: `rows` are of days of sessions. It goes on with AND. */
+function visitsOfRowsSql(question: Question, rows: readonly string[], days: VisitDays): string {
   const several = severalRowsSql('visits', question, days.inWindow);
-  // An insert fills one table after the other: until it has filled both, its visits are not there.
-  const visits = `SELECT min(row.first_time) AS occur_time, max(row.last_time) AS last, sum(row.events) AS all_events,
-      sum(row.views) AS all_views, sum(row.passive) AS all_passive${edges.join('')}
-    FROM (${numbers} UNION ALL ${entries}) AS row ${daysAround.join(several)} GROUP BY ${daysAround.by}
-    HAVING ${daysAround.isVisit} AND ${days.begins('occur_time')} AND max(row.precedence) != 0 AND all_events != 0`;
+  return `FROM (${rows.join(' UNION ALL ')}) AS row ${daysAround.join(several)} GROUP BY ${daysAround.by}
+    HAVING ${daysAround.isVisit} AND ${days.begins('occur_time')}`;
+}
+
+function edgeCellsSql(
+  columns: readonly string[],
+  days: VisitDays,
+  { visits, lengths }: { visits: string; lengths: string },
+): string {
   const by = [...columns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
   const groups = columns.map(
     (column, index) => `concat('=', edge_${column}) AS ${groupColumn(index)},`,
   );
-  return `SELECT 0 AS part, ${by}, toInt64(count()) AS visits,
-      sum(toUnixTimestamp64Milli(last) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
-      toInt64(countIf(${isBounceSql('all_events', 'all_views', 'all_passive')})) AS bounces, toInt64(sum(all_events)) AS events
+  return `SELECT 0 AS part, ${by}, toInt64(count()) AS visits, ${lengths}
     FROM (SELECT *, ${groups.join(' ')} ${days.bucket} AS bucket FROM (${visits})) GROUP BY ${by}`;
 }
 
-/** SELECT of the events of the kind around the range, with a precedence as in visit_entries. */
+/** SELECT of the events of the kind on the days of the range's visits, with a precedence as in visit_entries. */
 function eventsOfKindSql(
   question: Question,
   { edge, edgeKind }: Pick<VisitRead, 'edge' | 'edgeKind'>,
   columns: readonly string[],
-  { events }: VisitDays,
+  { events, isOfVisit }: VisitDays,
 ): string {
   const ofKind: EventCondition = {
-    sql: `kind = ${question.bindings.bind('String', edgeKind)}`,
+    sql: `kind = ${question.bindings.bind('String', edgeKind)} AND ${isOfVisit('toDate(occur_time)')}`,
     usesUser: false,
     kind: { is: edgeKind },
   };

@@ -9,7 +9,12 @@ import type { Plan } from '../plan.ts';
 import { type Question, withJointBindings } from '../question/question.ts';
 import { endedVisitsSql, exitColumns } from './ended-visits.ts';
 import { withKeptVisits } from './kept-visits.ts';
-import { entryColumns, storedEdgesSql, storedEntriesSql } from './stored-entries.ts';
+import {
+  entryColumns,
+  storedEntriesSql,
+  storedLengthsSql,
+  visitsByKindSql,
+} from './stored-entries.ts';
 import { readVisits, type VisitRead } from './visit.ts';
 import type { VisitDays } from './visit-days.ts';
 import { type VisitCells, type VisitPart, widthOf } from './visit-groups.ts';
@@ -35,7 +40,10 @@ export function storedVisits(question: Question, read: VisitRead): StoredVisits 
   if (columns === undefined) return undefined;
   if (isByEdge(read, columns)) {
     const width = columns.length;
-    const cells = (days: VisitDays): string => storedEdgesSql(question, read, columns, days);
+    const cells = (days: VisitDays): string =>
+      read.edgeKind === ''
+        ? storedLengthsSql(question, columns, days)
+        : visitsByKindSql(question, read, columns, days);
     const sql = withKeptVisits(question, { width, series: [{ width, sql: cells }], sql: cells });
     return { cells: { sql, groups: width }, part: 0, parts: 1 };
   }

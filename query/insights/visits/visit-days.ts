@@ -23,6 +23,8 @@ export interface VisitDays {
   untilRangeEnds: string;
   /** Which events these days have. */
   events: Pick<EventRead, 'condition' | 'fromMs' | 'toMs' | 'days'>;
+  /** A condition on a day: a visit of the range may have events on it. */
+  isOfVisit(day: string): string;
   /** A condition on a visit's first moment, where the day is one of `ofRange`, and the same for all moments. */
   isInRange(first: string): string;
   begins(first: string): string;
@@ -44,6 +46,7 @@ export function visitDays(question: Question): VisitDays {
     ofRange: between(fromMs, toMs),
     untilRangeEnds: between(window.fromMs, toMs),
     events: { condition: every, ...window },
+    isOfVisit: () => 'true',
     isInRange,
     begins: isInRange,
     bucket: bucketSql(question, question.buckets),
@@ -65,6 +68,7 @@ export function unkeptVisitDays(question: Question): VisitDays {
       ...all.events,
       condition: { sql: `toDate(occur_time) ${isNear}`, usesUser: false, kind: 'filtered' },
     },
+    isOfVisit: (day) => `(${day} NOT IN ${keptDays} OR ${day} - 1 NOT IN ${keptDays})`,
     begins: (first) => `${all.isInRange(first)} AND toDate(${first}) NOT IN ${keptDays}`,
   };
 }
@@ -75,6 +79,7 @@ export const visitDaysToKeep: VisitDays = {
   ofRange: `day IN ${daysToKeep}`,
   untilRangeEnds: `day IN ${daysAroundThoseToKeep}`,
   events: { condition: every, days: daysAroundThoseToKeep },
+  isOfVisit: (day) => `(${day} IN ${daysToKeep} OR ${day} - 1 IN ${daysToKeep})`,
   isInRange: () => 'true',
   begins: (first) => `toDate(${first}) IN ${daysToKeep}`,
   bucket: keptBucketSql,
