@@ -75,7 +75,7 @@ export function storedLengthsSql(
 
 /**
  * SELECT of cells that count visits by these columns of their first or last event of a kind; those without such an
- * event do not count. The state of a visit is kept small: those of many days spill to disk, for four times the CPU.
+ * event do not count. The state of a visit is kept small: those of many days spill to disk, which takes three times the CPU.
  */
 export function visitsByKindSql(
   question: Question,
