@@ -80,12 +80,8 @@ describe.runIf(hasBrowser)('events in the browser', () => {
     const healthAnswer = () => page.waitForResponse((answer) => /IngestHealth/.test(answer.url()));
     // One of before the page was opened tells nothing: once there is a second answer, the first is shown.
     await preflight();
-    const first = healthAnswer();
-    await openSetup(page, 'preflight@example.com');
-    await first;
-    const second = healthAnswer();
-    await context.clock.fastForward('00:05');
-    await second;
+    await Promise.all([healthAnswer(), openSetup(page, 'preflight@example.com')]);
+    await Promise.all([healthAnswer(), context.clock.fastForward('00:05')]);
     await step(page, 'waiting', 'No request yet').waitFor();
 
     await preflight();
@@ -154,7 +150,7 @@ describe.runIf(hasBrowser)('events in the browser', () => {
     await expect.poll(() => open, { timeout }).toBe(1);
     await batchCreate(app.stack, [newEvent({ kind: 'to_all_tabs' })]);
     await Promise.all(pages.map((page) => row(page, 'to_all_tabs', 'stored').waitFor()));
-    expect(open).toBe(1);
+    await expect.poll(() => open, { timeout }).toBe(1);
     await reader.context.close();
   });
 });

@@ -49,6 +49,21 @@ describe.runIf(hasBrowser)('a session', () => {
     await reader.context.close();
   });
 
+  it('begins with a form that has the focus before a key can be typed, and keeps it', async () => {
+    const reader = await app.newReader();
+    const page = await reader.openTab('/sign-in');
+    await heading(page, 'Sign in').waitFor();
+    // It runs after the change of the page, and before any key.
+    await page.evaluate(`new MutationObserver(() => {
+      const shown = document.querySelector('h1')?.textContent;
+      if (shown === 'Create an account') globalThis.focused ??= document.activeElement.textContent;
+    }).observe(document.body, { childList: true, subtree: true })`);
+    await press(page, 'link', 'Create an account');
+    await heading(page, 'Create an account').waitFor();
+    expect(await page.evaluate('globalThis.focused')).toBe('Create an account');
+    await reader.context.close();
+  });
+
   it('survives the end of its access token, which two tabs renew once, and ends in both', async () => {
     const reader = await app.signedIn('/account');
     // A tab that opens tells the others its session.
@@ -66,11 +81,13 @@ describe.runIf(hasBrowser)('a session', () => {
       "new BroadcastChannel('millrace-session').postMessage({ ...heard, accessToken: 'ended' })",
     );
     for (const page of pages) await untilHolds(page, "globalThis.heard?.accessToken === 'ended'");
-    const answers = pages.map((page) =>
-      page.waitForResponse((response) => response.ok() && response.url().includes('.insights.')),
+    await Promise.all(
+      pages.flatMap((page) => [
+        page.waitForResponse((response) => response.ok() && response.url().includes('.insights.')),
+        press(page, 'link', 'Millrace'),
+        heading(page, 'Overview').waitFor(),
+      ]),
     );
-    await Promise.all(pages.map((page) => press(page, 'link', 'Millrace')));
-    await Promise.all([...answers, ...pages.map((page) => heading(page, 'Overview').waitFor())]);
     expect(renewals).toHaveLength(1);
 
     const [page, other] = pages;

@@ -36,7 +36,13 @@ export function LineChart(props: {
   const { label, labels, lines, format = shortFigure, style = 'short', height = heightPx } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  const [at, setAt] = useState<number>();
+  // By its name: a newer answer may have other buckets.
+  const [chosen, choose] = useState<string>();
+  const index = chosen === undefined ? -1 : labels.indexOf(chosen);
+  const at = index === -1 ? undefined : index;
+  const shown = at === undefined ? undefined : labels[at];
+  const newest = useRef(shown);
+  newest.current = shown;
   const round = repaints.value;
   useEffect(() => {
     const element = box.current;
@@ -49,7 +55,8 @@ export function LineChart(props: {
         lines,
         format,
         clock: clockOf(labels),
-        onCursor: (index) => setAt(index ?? undefined),
+        onReady: (ready) => point(ready, newest.current),
+        onCursor: (bucket) => choose(labels[bucket ?? -1]),
       }),
       [labels.map(secondsOf), ...lines.map(({ values }) => [...values])],
       element,
@@ -76,15 +83,11 @@ export function LineChart(props: {
     const to = steps[event.key];
     if (to !== undefined) {
       event.preventDefault();
-      const next = Math.max(0, Math.min(last, to));
-      setAt(next);
-      const shown = labels[next];
-      const chart = plot.current;
-      if (shown && chart)
-        chart.setCursor({ left: chart.valToPos(secondsOf(shown), 'x'), top: 0 }, false);
+      const next = labels[Math.max(0, Math.min(last, to))];
+      choose(next);
+      if (plot.current) point(plot.current, next);
     } else if (event.key === 'Enter' && at !== undefined) props.onPick?.(at, 0);
   };
-  const shown = at === undefined ? undefined : labels[at];
   return (
     <figure class="chart">
       <div
@@ -101,12 +104,12 @@ export function LineChart(props: {
       />
       <figcaption class="legend" aria-live="polite">
         <span class="legend-time">{shown ? formatLabel(shown, style) : ' '}</span>
-        {lines.map((line, index) => {
+        {lines.map((line, number) => {
           const value = at === undefined ? undefined : line.values[at];
           return (
             <span key={line.name} class="legend-item">
               <i
-                data-series={seriesOf(lines, index) % 8}
+                data-series={seriesOf(lines, number) % 8}
                 data-previous={line.isPrevious ?? false}
               />
               {readablePath(line.name)}
@@ -117,6 +120,12 @@ export function LineChart(props: {
       </figcaption>
     </figure>
   );
+}
+
+/** Puts the cursor at a bucket. */
+function point(plot: uPlot, label: string | undefined): void {
+  if (label !== undefined)
+    plot.setCursor({ left: plot.valToPos(secondsOf(label), 'x'), top: 0 }, false);
 }
 
 /** Where a bucket begins on the axis. */
@@ -138,7 +147,8 @@ function options(chart: {
   format: (value: number) => string;
   /** What the zone's clock shows at a moment, as if it were UTC. */
   clock: (ms: number) => number;
-  onCursor: (index: number | null | undefined) => void;
+  onReady: (plot: uPlot) => void;
+  onCursor: (bucket: number | null | undefined) => void;
 }): uPlot.Options {
   const colors = seriesColors();
   const { ink, grid } = textColors();
@@ -192,7 +202,11 @@ function options(chart: {
         };
       }),
     ],
-    hooks: { setCursor: [(plot) => chart.onCursor(plot.cursor.idx)] },
+    hooks: {
+      ready: [chart.onReady],
+      // A plot that is drawn anew begins without a point; the reader's stays.
+      setCursor: [(plot) => plot.status === 1 && chart.onCursor(plot.cursor.idx)],
+    },
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
+import { useMemo } from 'preact/hooks';
 import {
   DashboardsService,
   type RenderedTime,
@@ -100,9 +101,13 @@ export function useCourses(
     );
     return new Map<string, Course>(courses);
   });
-  const known = new Map(board && asked.data);
-  if (board) for (const measure of measures) addOfBoard(known, board, measure);
-  return { ...asked, data: known };
+  // Kept, because a chart draws itself anew for each course that is another object.
+  const data = useMemo(() => {
+    const known = new Map(board && asked.data);
+    if (board) for (const measure of measures) addOfBoard(known, board, measure);
+    return known;
+  }, [board, asked.data]);
+  return { ...asked, data };
 }
 
 async function askTrend(

@@ -1,7 +1,7 @@
 // What stands around every page: who may see it, the navigation, the state of the connection, and the page itself.
 
 import type { ComponentType } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { address, moves, navigate } from '../router.ts';
 import { type PageProps, type Route, routeOf } from '../routes.ts';
 import { session } from '../session.ts';
@@ -119,7 +119,8 @@ function Page({ route, params }: { route: Route; params: Record<string, string> 
 function useFocusAfterMove(isShown: boolean): void {
   const seen = useRef(moves.peek());
   const now = moves.value;
-  useEffect(() => {
+  // Before the next key is read, as in a dialog: who types at once into a form would lose what follows.
+  useLayoutEffect(() => {
     if (!isShown || seen.current === now) return;
     seen.current = now;
     document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
