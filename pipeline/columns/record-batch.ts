@@ -97,7 +97,12 @@ export class EventColumns {
     this.#kind = dictionary();
     this.#texts = textSlots(nextDictionary);
     this.#maps = new PropertyMaps(nextDictionary);
-    const visitMarks = new VisitMarks(this.#projectId, this.#sessionId, this.#occurTime);
+    const visitMarks = new VisitMarks(
+      this.#projectId,
+      this.#kind,
+      this.#sessionId,
+      this.#occurTime,
+    );
     this.#columns = [
       { name: 'project_id', buffer: this.#projectId },
       { name: 'event_id', buffer: this.#eventId },

@@ -1,5 +1,5 @@
-// Marks the rows that cannot be the first or the last event of a visit: the views of `visits` and `visit_entries` pass
-// over them, so that they sort and copy a few rows of each visit in place of all.
+// Marks the rows that cannot be the first event or the last page view of a visit: the views of `visits` and
+// `visit_entries` pass over them, so that they sort and copy a few rows of each visit in place of all.
 
 import { type Data, makeData, Uint8 } from 'apache-arrow';
 import { dayMs } from '../../platform/clock.ts';
@@ -9,8 +9,9 @@ import type { Int64Column, UuidColumn } from './word-columns.ts';
 
 /** Its session has an earlier row of the same UTC day in the batch. */
 const notFirst = 1;
-/** Its session has a later row of the same UTC day in the batch. */
-const notLast = 2;
+/** Its session has a later page view of the same UTC day in the batch. 2 was set of any later event. */
+const notLastView = 4;
+const viewKind = 'page_view';
 
 const twoPow32 = 4_294_967_296;
 /** 2^32 over the golden ratio, the next odd number. */
@@ -20,11 +21,18 @@ const free = -1;
 /** A column that follows from others: it is made when it is written, from the rows that are left by then. */
 export class VisitMarks implements ColumnBuffer {
   readonly #projectId: DictionaryColumn;
+  readonly #kind: DictionaryColumn;
   readonly #sessionId: UuidColumn;
   readonly #occurTime: Int64Column;
 
-  constructor(projectId: DictionaryColumn, sessionId: UuidColumn, occurTime: Int64Column) {
+  constructor(
+    projectId: DictionaryColumn,
+    kind: DictionaryColumn,
+    sessionId: UuidColumn,
+    occurTime: Int64Column,
+  ) {
     this.#projectId = projectId;
+    this.#kind = kind;
     this.#sessionId = sessionId;
     this.#occurTime = occurTime;
   }
@@ -39,21 +47,35 @@ export class VisitMarks implements ColumnBuffer {
 
   data(): Data {
     const { words, length } = this.#sessionId;
-    const marks = markRows(length, this.#projectId.indices(), words, this.#occurTime.words);
+    const marks = markRows(length, words, {
+      projects: this.#projectId.indices(),
+      kinds: this.#kind.indices(),
+      view: this.#kind.indexOf(viewKind) ?? free,
+      times: this.#occurTime.words,
+    });
     return makeData({ type: new Uint8(), data: marks });
   }
 }
 
+interface BatchRows {
+  /** The place of each row's project among those of the batch. */
+  projects: Int32Array;
+  kinds: Int32Array;
+  /** The place of page views' kind; -1 where the batch has none. */
+  view: number;
+  /** Two words a row, the lower one first: milliseconds since the epoch. */
+  times: Uint32Array;
+}
+
 /**
- * Rows without a mark may be the first or the last; rows of one millisecond do not mark each other. A slot knows one
- * visit, and forgets it for another that falls on the same slot: no choice of session ids costs more than one
+ * Rows without a mark may be the first or the last view; rows of one millisecond do not mark each other. A slot knows
+ * one visit, and forgets it for another that falls on the same slot: no choice of session ids costs more than one
  * comparison a row.
  */
 function markRows(
   rows: number,
-  projects: Int32Array,
   ids: Uint32Array,
-  times: Uint32Array,
+  { projects, kinds, view, times }: BatchRows,
 ): Uint8Array {
   const timeOf = (row: number): number =>
     (times[row * 2] ?? 0) + ((times[row * 2 + 1] ?? 0) | 0) * twoPow32;
@@ -67,27 +89,29 @@ function markRows(
 
   const slotBits = 33 - Math.clz32(rows);
   const firstOf = new Int32Array(2 ** slotBits).fill(free);
-  const lastOf = new Int32Array(2 ** slotBits);
+  /** Of page views. */
+  const lastOf = new Int32Array(2 ** slotBits).fill(free);
   const marks = new Uint8Array(rows);
   for (let row = 0; row < rows; row++) {
     const slot = slotOf(ids, row * 4, slotBits);
     const first = firstOf[slot] ?? free;
     if (first === free || !isOneVisit(row, first)) {
       firstOf[slot] = row;
-      lastOf[slot] = row;
+      lastOf[slot] = kinds[row] === view ? row : free;
       continue;
     }
-    const last = lastOf[slot] ?? first;
     const timeMs = timeOf(row);
-    const [firstMs, lastMs] = [timeOf(first), timeOf(last)];
+    const firstMs = timeOf(first);
     if (timeMs < firstMs) {
       marks[first] = (marks[first] ?? 0) | notFirst;
       firstOf[slot] = row;
     } else if (timeMs > firstMs) marks[row] = (marks[row] ?? 0) | notFirst;
-    if (timeMs > lastMs) {
-      marks[last] = (marks[last] ?? 0) | notLast;
-      lastOf[slot] = row;
-    } else if (timeMs < lastMs) marks[row] = (marks[row] ?? 0) | notLast;
+    if (kinds[row] !== view) continue;
+    const last = lastOf[slot] ?? free;
+    const lastMs = last === free ? timeMs : timeOf(last);
+    if (last === free || timeMs > lastMs) lastOf[slot] = row;
+    if (timeMs > lastMs) marks[last] = (marks[last] ?? 0) | notLastView;
+    else if (timeMs < lastMs) marks[row] = (marks[row] ?? 0) | notLastView;
   }
   return marks;
 }

@@ -47,11 +47,11 @@ export async function differencesOf(
   return rows.map(([side, key, row]) => ({ in: side, key, row }));
 }
 
-/** Columns of `events`, which tell what its rollups must have. */
-export async function eventColumns(clickhouse: Reader): Promise<Set<string>> {
+/** Columns of `events` and of `visits`, which tell what the rollups must have. */
+export async function columnsOfRollups(clickhouse: Reader): Promise<Set<string>> {
   const result = await clickhouse.query({
     query:
-      "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'events'",
+      "SELECT name FROM system.columns WHERE database = currentDatabase() AND table IN ('events', 'visits')",
     format: 'JSONEachRow',
   });
   return new Set((await result.json<{ name: string }>()).map(({ name }) => name));
@@ -62,7 +62,7 @@ export async function* checkTables(
   clickhouse: Reader,
   wait: (ms: number) => Promise<unknown>,
 ): AsyncGenerator<TableCheck> {
-  const tables = [...rollupsOf(await eventColumns(clickhouse)), ...profileTables];
+  const tables = [...rollupsOf(await columnsOfRollups(clickhouse)), ...profileTables];
   for (const one of tables) {
     yield { table: one.table, differences: await lastingDifferences(clickhouse, one, wait) };
   }

@@ -35,18 +35,20 @@ const sums: readonly DerivedTable[] = [
     raw: `SELECT project_id, toDate(occur_time) AS day, profile_key, max(cookieless), count(), arraySort(${quarters})
       FROM events GROUP BY project_id, day, profile_key`,
   },
-  {
-    table: 'visits',
-    keys: 'project_id, day, session_id',
-    derived: `SELECT project_id, day, session_id, max(cookieless), min(first_time), max(last_time), sum(events), sum(views),
-        replaceAll(substring(max(exit), 25), char(255), '|')
-      FROM visits GROUP BY project_id, day, session_id`,
-    raw: `SELECT project_id, toDate(occur_time) AS day, session_id, max(cookieless), min(occur_time), max(occur_time),
-        count(), countIf(kind = 'page_view'),
-        argMax(${joined('kind pathname')}, (occur_time, toString(event_id)))
-      FROM events GROUP BY project_id, day, session_id`,
-  },
 ];
+
+/** The texts of last events, before those of last page views. */
+const visits = (hasLastViews: boolean): DerivedTable => ({
+  table: 'visits',
+  keys: 'project_id, day, session_id',
+  derived: `SELECT project_id, day, session_id, max(cookieless), min(first_time), max(last_time), sum(events), sum(views),
+      ${hasLastViews ? 'substring(max(last_view), 25)' : `replaceAll(substring(max(exit), 25), char(255), '|')`}
+    FROM visits GROUP BY project_id, day, session_id`,
+  raw: `SELECT project_id, toDate(occur_time) AS day, session_id, max(cookieless), min(occur_time), max(occur_time),
+      count(), countIf(kind = 'page_view'),
+      ${hasLastViews ? `argMaxIf(concat('=', pathname), (occur_time, toString(event_id)), kind = 'page_view')` : `argMax(${joined('kind pathname')}, (occur_time, toString(event_id)))`}
+    FROM events GROUP BY project_id, day, session_id`,
+});
 
 /** Of the columns that the table has: one from before a migration has fewer. */
 const propertyKeys = (columns: readonly (typeof autoColumns)[number][]): DerivedTable => ({
@@ -95,13 +97,11 @@ const entriesInVisits: DerivedTable = {
   raw: firstEvents,
 };
 
-/** The tables of sums of events, of a database with these columns of `events`. */
-export function rollupsOf(
-  columns: ReadonlySet<string>,
-  { hasEntriesInVisits = false } = {},
-): DerivedTable[] {
+/** The tables of sums of events, of a database with these columns of `events` and `visits`. */
+export function rollupsOf(columns: ReadonlySet<string>): DerivedTable[] {
   const keys = propertyKeys(autoColumns.filter(({ column }) => columns.has(column)));
-  return [...sums, keys, hasEntriesInVisits ? entriesInVisits : entries];
+  const firsts = columns.has('entry') ? entriesInVisits : entries;
+  return [...sums, visits(columns.has('last_view')), keys, firsts];
 }
 
 const ofProfiles = 'lower(hex(profile_id)) AS profile';

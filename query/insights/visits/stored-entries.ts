@@ -1,5 +1,5 @@
-// Groups of visits by what their first event was, from the table visit_entries; the lengths of these visits are from
-// the table visits.
+// Groups of visits by what their first event was, from the table visit_entries; the lengths of these visits, and the
+// first or last event of a kind, are found with the table visits.
 
 import { both, type EventCondition, every } from '../events/event-condition.ts';
 import { eventOrderSql, groupColumn, readEventsSql } from '../events/read-events.ts';
@@ -75,23 +75,45 @@ export function storedLengthsSql(
 
 /**
  * SELECT of cells that count visits by these columns of their first or last event of a kind; those without such an
- * event do not count. The state of a visit is kept small: those of many days spill to disk, which takes three times the CPU.
+ * event do not count. `isAsked` is a condition on their session_id. The state of a visit is kept small: those of many
+ * days spill to disk, which takes three times the CPU.
  */
 export function visitsByKindSql(
   question: Question,
   read: Pick<VisitRead, 'edge' | 'edgeKind'>,
   columns: readonly string[],
   days: VisitDays,
+  isAsked = 'true',
 ): string {
   const unlike = [...new Set(columns)];
   const begun = `SELECT session_id, day, first_time AS occur_time, toUInt8(1) AS found, toUInt256(0) AS precedence${emptyTexts(unlike)}
-    FROM visits WHERE project_id = ${question.project} AND ${days.inWindow}`;
+    FROM visits WHERE project_id = ${question.project} AND ${days.inWindow} AND ${isAsked}`;
   const ofKind = `SELECT session_id, day, occur_time, toUInt8(2) AS found, precedence${unlike.map((column) => `, ${column}`).join('')}
-    FROM (${eventsOfKindSql(question, read, unlike, days)})`;
+    FROM (${eventsOfKindSql(question, read, unlike, days)}) WHERE ${isAsked}`;
   const edges = unlike.length === 0 ? '' : `, ${edgesSql(unlike)}`;
   const visits = `SELECT min(row.occur_time) AS occur_time${edges}
     ${visitsOfRowsSql(question, [begun, ofKind], days)} AND groupBitOr(row.found) = 3`;
   return edgeCellsSql(columns, days, { visits, lengths: noLengths });
+}
+
+/**
+ * The same for first events. Nearly all sessions begin with the kind that is asked for: their first events are in
+ * visit_entries. Only of sessions that have a day that begins otherwise all events of the kind are read.
+ */
+export function entriesOfKindSql(
+  question: Question,
+  read: Pick<VisitRead, 'edge' | 'edgeKind'>,
+  columns: readonly string[],
+  days: VisitDays,
+): string {
+  const isOther = `session_id IN (SELECT session_id FROM visit_entries
+    WHERE project_id = ${question.project} AND ${days.untilRangeEnds} AND kind != ${question.bindings.bind('String', read.edgeKind)})`;
+  const known = entriesSql(question, [...new Set(columns)], days, `NOT ${isOther}`);
+  const by = [...columns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  const groups = columns.map((column, index) => `concat('=', ${column}) AS ${groupColumn(index)},`);
+  return `SELECT 0 AS part, ${by}, toInt64(sum(weight)) AS visits, ${noLengths}
+    FROM (SELECT weight, ${groups.join(' ')} ${days.bucket} AS bucket FROM (${known})) GROUP BY ${by} HAVING visits > 0
+    UNION ALL ${visitsByKindSql(question, read, columns, days, isOther)}`;
 }
 
 function emptyTexts(columns: readonly string[]): string {
@@ -153,12 +175,17 @@ function eventsOfKindSql(
  * weighs 1 as if it were a visit, and one weighs -1 besides that is not the earliest of its day or follows a day of the
  * session.
  */
-function entriesSql(question: Question, columns: readonly string[], days: VisitDays): string {
+function entriesSql(
+  question: Question,
+  columns: readonly string[],
+  days: VisitDays,
+  isAsked = 'true',
+): string {
   const several = severalRowsSql('visit_entries', question, days.untilRangeEnds);
-  const names = columns.join(', ');
-  const placed = `SELECT occur_time, ${names}, day - lagInFrame(day) OVER (PARTITION BY session_id ORDER BY precedence DESC) AS days_since
-    FROM visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds} AND ${several}`;
-  return `SELECT occur_time, toInt8(1) AS weight, ${names} FROM visit_entries
-    WHERE project_id = ${question.project} AND ${days.ofRange} AND ${days.isInRange('occur_time')}
-    UNION ALL SELECT occur_time, toInt8(-1) AS weight, ${names} FROM (${placed}) WHERE days_since < 2 AND ${days.begins('occur_time')}`;
+  const names = columns.map((column) => `, ${column}`).join('');
+  const placed = `SELECT occur_time${names}, day - lagInFrame(day) OVER (PARTITION BY session_id ORDER BY precedence DESC) AS days_since
+    FROM visit_entries WHERE project_id = ${question.project} AND ${days.untilRangeEnds} AND ${several} AND ${isAsked}`;
+  return `SELECT occur_time, toInt8(1) AS weight${names} FROM visit_entries
+    WHERE project_id = ${question.project} AND ${days.ofRange} AND ${days.isInRange('occur_time')} AND ${isAsked}
+    UNION ALL SELECT occur_time, toInt8(-1) AS weight${names} FROM (${placed}) WHERE days_since < 2 AND ${days.begins('occur_time')}`;
 }

@@ -7,17 +7,18 @@ import { SessionMetric } from '../../../proto/gen/shared/insights/v1/insights_pb
 import { maxJointParts, unlike } from '../joint-parts.ts';
 import type { Plan } from '../plan.ts';
 import { type Question, withJointBindings } from '../question/question.ts';
-import { endedVisitsSql, exitColumns } from './ended-visits.ts';
+import { type EndedPart, endedVisitsSql, exitColumns } from './ended-visits.ts';
 import { withKeptVisits } from './kept-visits.ts';
 import {
+  entriesOfKindSql,
   entryColumns,
   storedEntriesSql,
   storedLengthsSql,
   visitsByKindSql,
 } from './stored-entries.ts';
-import { readVisits, type VisitRead } from './visit.ts';
+import { readVisits, type VisitRead, viewKind } from './visit.ts';
 import type { VisitDays } from './visit-days.ts';
-import { type VisitCells, type VisitPart, widthOf } from './visit-groups.ts';
+import { type VisitCells, widthOf } from './visit-groups.ts';
 
 export interface StoredVisits extends Pick<Plan, 'joint'> {
   cells: Pick<VisitCells, 'sql' | 'groups'>;
@@ -28,11 +29,11 @@ export interface StoredVisits extends Pick<Plan, 'joint'> {
 }
 
 /** What a question asks of a table. */
-interface Asked extends Omit<VisitPart, 'part'> {
+interface Asked extends Omit<EndedPart, 'part'> {
   of: 'entries' | 'ends';
 }
 
-type AskedPart = Asked & VisitPart;
+type AskedPart = Asked & EndedPart;
 
 /** Undefined where the tables cannot tell. */
 export function storedVisits(question: Question, read: VisitRead): StoredVisits | undefined {
@@ -40,10 +41,7 @@ export function storedVisits(question: Question, read: VisitRead): StoredVisits 
   if (columns === undefined) return undefined;
   if (isByEdge(read, columns)) {
     const width = columns.length;
-    const cells = (days: VisitDays): string =>
-      read.edgeKind === ''
-        ? storedLengthsSql(question, columns, days)
-        : visitsByKindSql(question, read, columns, days);
+    const cells = edgesWriter(question, read, columns);
     const sql = withKeptVisits(question, { width, series: [{ width, sql: cells }], sql: cells });
     return { cells: { sql, groups: width }, part: 0, parts: 1 };
   }
@@ -70,6 +68,18 @@ export function storedVisits(question: Question, read: VisitRead): StoredVisits 
   };
 }
 
+/** How the cells of a question that no other shares are written. */
+function edgesWriter(
+  question: Question,
+  read: VisitRead,
+  columns: readonly string[],
+): (days: VisitDays) => string {
+  if (read.edgeKind === '') return (days) => storedLengthsSql(question, columns, days);
+  const isOfEntries = read.edge === 'first' && columns.every((one) => entryColumns.includes(one));
+  const write = isOfEntries ? entriesOfKindSql : visitsByKindSql;
+  return (days) => write(question, read, columns, days);
+}
+
 function partsOf(question: Question, parts: readonly AskedPart[], days: VisitDays): string {
   const width = widthOf(parts);
   return [
@@ -88,23 +98,28 @@ function storedColumns(question: Question, read: VisitRead): string[] | undefine
   const { someEvent, edge, edgeKind, edgeEvent } = read;
   const isServed = someEvent.kind === 'every' && edgeEvent.kind !== 'filtered';
   if (question.asOfMs !== undefined || !isServed) return undefined;
-  const known = edge === 'first' ? entryColumns : exitColumns;
   const columns = question.breakdowns.map((property) =>
-    columnIn(edgeKind === '' ? known : undefined, question, property),
+    columnIn(edgeKind === '' ? entryColumns : undefined, question, property),
   );
-  return isWhole(columns) ? columns : undefined;
+  if (!isWhole(columns)) return undefined;
+  // Of the last event of all, the tables know nothing.
+  return edge === 'last' && edgeKind === '' && columns.length > 0 ? undefined : columns;
 }
 
 /** Whether the event that tells a visit's groups is looked up for each visit: then no other question shares it. */
-function isByEdge(
-  { edge, edgeKind, countsOnly }: VisitRead,
-  columns: readonly string[] = [],
-): boolean {
+function isByEdge(read: VisitRead, columns: readonly string[]): boolean {
+  if (isByExit(read)) return !columns.every((column) => exitColumns.includes(column));
+  const { edge, edgeKind, countsOnly } = read;
   return edgeKind !== '' || (edge === 'first' && !countsOnly && columns.length > 0);
 }
 
-function askedOf({ edge }: VisitRead, columns: readonly string[]): Asked {
-  return { of: edge === 'last' || columns.length === 0 ? 'ends' : 'entries', columns };
+function isByExit({ edge, edgeKind }: VisitRead): boolean {
+  return edge === 'last' && edgeKind === viewKind;
+}
+
+function askedOf(read: VisitRead, columns: readonly string[]): Asked {
+  const byExit = isByExit(read);
+  return { of: byExit || columns.length === 0 ? 'ends' : 'entries', columns, byExit };
 }
 
 /** Of a question that the tables answer together with others. */
@@ -126,8 +141,8 @@ function visitsKeyOf({ fromMs, toMs, buckets, groupLimit }: Question): string {
   return JSON.stringify([fromMs, toMs, buckets, groupLimit]);
 }
 
-function keyOf({ of, columns }: Asked): string {
-  return JSON.stringify([of, columns]);
+function keyOf({ of, columns, byExit }: Asked): string {
+  return JSON.stringify([of, columns, byExit]);
 }
 
 /**

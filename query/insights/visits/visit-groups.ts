@@ -17,10 +17,10 @@ export interface VisitPart {
  * SELECT of the cells of each part. `rows` have bucket, visits and the lengths; each counts for every part that `holds`
  * for it. All have `width` columns of groups, of which those that a part does not ask for are empty.
  */
-export function partsSql(
+export function partsSql<Part extends VisitPart>(
   rows: string,
-  parts: readonly VisitPart[],
-  sql: { width: number; valueOf(column: string): string; holds(part: VisitPart): string },
+  parts: readonly Part[],
+  sql: { width: number; valueOf(column: string): string; holds(part: Part): string },
 ): string {
   const width = sql.width;
   const choices = parts.map((part) => {

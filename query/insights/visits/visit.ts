@@ -16,6 +16,8 @@ import type { Question } from '../question/question.ts';
  * the table visits counts the same kinds (sql/migrations/0030_passive_events.sql).
  */
 const passiveKinds = ['page_leave', 'scroll', 'error_occurred', 'web_vitals'];
+/** The table visits has the last one of each session's day (sql/migrations/0034_last_views.sql). */
+export const viewKind = 'page_view';
 /** SQL over columns of `events`. */
 export const isPassiveSql = `kind IN ('${passiveKinds.join(`', '`)}')`;
 

@@ -3,15 +3,15 @@
 
 import { expect } from 'vitest';
 import type { DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
-import { differencesOf, eventColumns } from '../../../sql/check/compare-tables.ts';
+import { columnsOfRollups, differencesOf } from '../../../sql/check/compare-tables.ts';
 import { rollupsOf } from '../../../sql/check/derived-tables.ts';
 
 /** Fails where a rollup has other rows than those of `events`, or none. */
 export async function expectRollupsOfEvents(
   clickhouse: Pick<DatabaseClient, 'query'>,
-  { where = 'true', hasEntriesInVisits = false } = {},
+  { where = 'true' } = {},
 ): Promise<void> {
-  for (const one of rollupsOf(await eventColumns(clickhouse), { hasEntriesInVisits })) {
+  for (const one of rollupsOf(await columnsOfRollups(clickhouse))) {
     const found = await differencesOf(clickhouse, one, { where });
     expect(found.slice(0, 5), one.table).toEqual([]);
     const count = await clickhouse.query({
