@@ -5,6 +5,7 @@ import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { startMember } from './member.ts';
 import { readConfig } from './platform/config.ts';
+import { Keeper, keptWord } from './platform/door/keeper.ts';
 import { createLog } from './platform/log.ts';
 import { Shutdown } from './platform/shutdown.ts';
 import { type Service, startService } from './service.ts';
@@ -12,7 +13,9 @@ import { type Service, startService } from './service.ts';
 // The pipeline may take ten seconds to finish its batch, requests in flight five, each engine ten.
 const shutdownDeadlineMs = 35_000;
 
-const read = readConfig(process.env, process.argv.slice(2));
+const [word, ...flags] = process.argv.slice(2);
+const isKept = word === keptWord;
+const read = readConfig(process.env, isKept ? flags : process.argv.slice(2));
 if (read.kind === 'refused') {
   for (const problem of read.problems) process.stderr.write(`millrace: ${problem}\n`);
   process.exit(1);
@@ -20,10 +23,16 @@ if (read.kind === 'refused') {
 const { config } = read;
 const log = createLog(config.logLevel);
 const shutdown = new Shutdown(log, shutdownDeadlineMs);
-shutdown.listen(cluster.isWorker ? 'drain' : 'exit');
+const keeper = isKept ? Keeper.ofService() : undefined;
+shutdown.listen(cluster.isWorker || keeper !== undefined ? 'drain' : 'exit');
+if (keeper !== undefined) follow(keeper);
 try {
   if (cluster.isWorker) await startMember(config, log, shutdown);
-  else announce(await startService(config, log, shutdown));
+  else {
+    const service = await startService(config, log, shutdown, keeper);
+    if (service.isAgain) log.info({ baseUrl: service.baseUrl }, 'ready again');
+    else announce(service);
+  }
   // V8 walks the heap by itself only at the size that package.json names: until then the garbage of the start stays.
   globalThis.gc?.();
 } catch (error) {
@@ -32,6 +41,18 @@ try {
   for (const problem of problems.split('\n')) process.stderr.write(`millrace: ${problem}\n`);
   await shutdown.run();
   process.exit(1);
+}
+
+/** Ends with its keeper, and on SIGUSR2 so that the keeper starts another process in its place. */
+function follow(keeper: Keeper): void {
+  process.once('disconnect', () =>
+    shutdown.end({ why: 'the process that keeps the ports is gone' }),
+  );
+  process.on('SIGUSR2', () => {
+    if (shutdown.isRunning) return;
+    void keeper.startAgain();
+    shutdown.end({ signal: 'SIGUSR2' });
+  });
 }
 
 function announce({ baseUrl, openUrl, demo }: Service): void {

@@ -4,6 +4,8 @@
 import { connectEngines, engineChecks, layFoundation } from './foundation.ts';
 import { namingSlowBroker } from './platform/broker/start/slow-broker.ts';
 import type { Config } from './platform/config.ts';
+import { Entrance } from './platform/door/entrance.ts';
+import { Keeper } from './platform/door/keeper.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import { shareReadiness } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
@@ -37,6 +39,15 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
     },
   };
   const pages = { readiness: shareReadiness(checks), metrics };
-  await openPort(config, foundation, { locate, ...pages }, shutdown);
+  const { bind } = new Keeper(starter);
+  const { host, port } = config;
+  const entrance = await Entrance.at({
+    host,
+    port,
+    setting: '--port',
+    bind,
+    isHandedOn: () => true,
+  });
+  await openPort(config, foundation, { locate, entrance, ...pages }, shutdown);
   await starter.ask('serving');
 }

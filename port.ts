@@ -21,7 +21,8 @@ import { createProfileQueue } from './platform/broker/profile-queue.ts';
 import { eventsStream, profilesStream } from './platform/broker/streams.ts';
 import { shardOf } from './platform/broker/topology.ts';
 import type { Config } from './platform/config.ts';
-import { type NodeHttpRoute, startHttp } from './platform/http/http.ts';
+import type { Entrance } from './platform/door/entrance.ts';
+import { createHttp, type NodeHttpRoute } from './platform/http/http.ts';
 import { createOperatorRoutes, type MetricsPage } from './platform/http/operator-routes.ts';
 import { frontPage } from './platform/http/pages/front-page.ts';
 import { createScriptPage } from './platform/http/pages/script-page.ts';
@@ -48,13 +49,14 @@ interface OperatorPages {
 
 interface PortOptions extends OperatorPages {
   locate: LocateAddress | undefined;
+  entrance: Entrance;
 }
 
-/** Starts the roles that answer requests, and listens; returns the base URL. */
+/** Starts the roles that answer requests, and opens the entrance; returns the base URL. */
 export async function openPort(
   config: Config,
   foundation: Foundation,
-  { locate, ...pages }: PortOptions,
+  { locate, entrance, ...pages }: PortOptions,
   shutdown: Shutdown,
 ): Promise<string> {
   const { control, authenticate, log } = foundation;
@@ -69,9 +71,7 @@ export async function openPort(
   );
   const live = config.roles.includes('query') ? openLive(config, foundation) : undefined;
   const webhooks = await openWebhookManagement(config, foundation);
-  const http = await startHttp({
-    host: config.host,
-    port: config.port,
+  const http = createHttp({
     plainRequestRoute: ingest?.plainRequestRoute,
     nodeHttpRoutes: [
       ...(ingest ? [ingest.nodeHttpRoute, scriptPage(config)] : []),
@@ -92,12 +92,15 @@ export async function openPort(
     onBrokenConnection: (error) =>
       log.error({ err: error }, 'a connection was closed: its state was broken'),
   });
-  shutdown.add('http', () => http.close(requestGraceMs));
+  await entrance.open(http.serve);
+  shutdown.add('http', async () => {
+    await entrance.leave();
+    await http.drain(requestGraceMs);
+  });
   // Before the port, which waits for the requests in flight: a live view has no end of its own.
   shutdown.add('live views', async () => live?.close());
-  const baseUrl = baseUrlOf(config.host, http.port);
-  foundation.listening.url = baseUrl;
-  return baseUrl;
+  foundation.listening.url = entrance.baseUrl;
+  return entrance.baseUrl;
 }
 
 function scriptPage({ browserPaths }: Config): NodeHttpRoute {
@@ -113,24 +116,27 @@ function webPages({ roles }: Config): NodeHttpRoute[] {
   return pages === undefined ? [] : [pages];
 }
 
-/** The operator's pages on a port of their own, where the configuration names one. */
+/**
+ * The operator's pages on a port of their own. Prometheus is often on another machine or in another container; the
+ * token is asked for there too.
+ */
 export async function openOperatorPort(
   config: Config,
   foundation: Foundation,
   pages: OperatorPages,
+  entrance: Entrance,
   shutdown: Shutdown,
 ): Promise<void> {
-  const { host, operatorPort } = config;
-  if (operatorPort === undefined) return;
-  const http = await startHttp({
-    // Prometheus is often on another machine or in another container; the token is asked for there too.
-    host,
-    port: operatorPort,
+  const http = createHttp({
     nodeHttpRoutes: [operatorRoutesOf(config, foundation, pages, true)],
     connect: { routes: () => {} },
     serviceAliases: new Map(),
   });
-  shutdown.add('operator port', () => http.close(0));
+  await entrance.open(http.serve);
+  shutdown.add('operator port', async () => {
+    await entrance.leave();
+    await http.drain(requestGraceMs);
+  });
 }
 
 function operatorRoutesOf(
@@ -288,13 +294,4 @@ function operatorOptions(
 /** Undefined without a database; rejects with one sentence where the file is no city database. */
 export async function openLocator({ geoDatabase }: Config): Promise<LocateAddress | undefined> {
   return geoDatabase === undefined ? undefined : openGeo(geoDatabase);
-}
-
-export function baseUrlOf(host: string, port: number): string {
-  return `http://${displayHost(host)}:${port}`;
-}
-
-function displayHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
 }

@@ -1,7 +1,6 @@
 // Second of the composition, called by main.ts: engines with their streams and tables, the demo project, the pipeline,
 // and the port, served by this process or by members (member.ts). Builds on foundation.ts and port.ts.
 
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type DemoAdmin, ensureDemoAdmin } from './control/demo/demo-admin.ts';
 import { type Demo, ensureDemo, readDemoRecord } from './control/demo/demo-project.ts';
@@ -12,27 +11,31 @@ import {
   type Foundation,
   layFoundation,
 } from './foundation.ts';
+import type { LocateAddress } from './ingest/caller/geo.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import { leaderGraceMs } from './platform/broker/cluster/leader-info.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { namingSlowBroker } from './platform/broker/start/slow-broker.ts';
 import type { Config } from './platform/config.ts';
+import type { Keeper } from './platform/door/keeper.ts';
+import { forgetKept, tellKept } from './platform/door/kept-service.ts';
+import { type Door, openDoor } from './platform/door/open-door.ts';
 import { lockDataDir, refuseHalfRestored } from './platform/engines/data-lock.ts';
 import { requireBrokerBinary } from './platform/engines/embedded-broker.ts';
 import { type EngineUrls, startEngines } from './platform/engines/engines.ts';
 import type { MetricsPage } from './platform/http/operator-routes.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import { shareReadiness, untilReady } from './platform/http/readiness.ts';
-import { createStartPort, type StartPort } from './platform/http/start-port.ts';
 import type { Log } from './platform/log.ts';
 import { startMembers } from './platform/members/members.ts';
 import { metricsText } from './platform/members/metrics-of-processes.ts';
+import { AnswerWithHandle } from './platform/members/process-link.ts';
 import { keepPrivate } from './platform/secrets/private-directory.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { zones } from './platform/zones/zones.ts';
-import { baseUrlOf, openLocator, openOperatorPort, openPort } from './port.ts';
+import { openLocator, openOperatorPort, openPort } from './port.ts';
 import { readsAtOnce } from './query/calls/turn-bounds.ts';
 import { pipelineOptions, prepareBroker, prepareTables } from './stores.ts';
 import { startWebhooks, type Webhooks } from './webhooks/start.ts';
@@ -42,6 +45,8 @@ export interface Service {
   /** Opens the demo with one click, once; absent where others may reach the service. */
   openUrl?: string;
   demo: Demo & DemoAdmin;
+  /** Its ports were served by another process before, which has told all this. */
+  isAgain: boolean;
 }
 
 // A batch that a killed writer had promised is stored first, which takes seconds on a busy machine.
@@ -50,16 +55,30 @@ const readyTimeoutMs = 30_000;
 const memberGraceMs = 12_000;
 const MiB = 1_048_576;
 
-/** Resolves when everything is up and answers; throws an Error with one sentence for the user otherwise. */
-export async function startService(config: Config, log: Log, shutdown: Shutdown): Promise<Service> {
+/**
+ * Resolves when everything is up and answers; throws an Error with one sentence for the user otherwise. With a `keeper`
+ * the ports are its own, and connections may have been waiting.
+ */
+export async function startService(
+  config: Config,
+  log: Log,
+  shutdown: Shutdown,
+  keeper?: Keeper,
+): Promise<Service> {
   configureProtobufText();
-  const [locate] = await allOrProblems([
+  const begun = await keeper?.begun();
+  if (begun?.isAgain) log.warn(begun, 'the service is started again');
+  const [locate, door] = await allOrProblems([
     openLocator(config),
-    requireFreePort(config, '--port'),
-    requireFreeOperatorPort(config),
+    openDoor(config, keeper, begun),
     requireBroker(config),
     takeDataDir(config.dataDir, log, shutdown),
   ]);
+  if (keeper !== undefined) {
+    tellKept(config.dataDir, false);
+    shutdown.add('kept service', async () => forgetKept(config.dataDir));
+  }
+  const { startPort } = door;
   const urls = await startEngines(
     { ...config, engineReads: readsAtOnce(config.ingestProcesses) },
     log,
@@ -75,11 +94,38 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
     'records are read',
     layFoundation(config, connections, log, shutdown),
   );
-  const startPort = await migrateTables(config, urls, foundation, shutdown);
+  await namingSlowBroker(
+    'promised batches are read',
+    prepareTables(config, urls, foundation, () => startPort.open('migrating')),
+  );
+  startPort.say('starting');
   const demo = await namingSlowBroker(
     'the demo project is made',
     ensureDemoWithAdmin(config, foundation),
   );
+  const baseUrl = await serve(config, foundation, { locate, urls, door }, shutdown);
+  if (keeper !== undefined) {
+    await keeper.serving();
+    tellKept(config.dataDir, true);
+  }
+  const openUrl = await offerDemo(config, foundation, { baseUrl, demo }, shutdown);
+  const isAgain = begun?.isAgain ?? false;
+  return { baseUrl, demo, isAgain, ...(openUrl !== undefined && { openUrl }) };
+}
+
+interface Prepared {
+  locate: LocateAddress | undefined;
+  urls: EngineUrls;
+  door: Door;
+}
+
+/** Starts all that works on streams and all that answers requests; resolves to the base URL. */
+async function serve(
+  config: Config,
+  foundation: Foundation,
+  { locate, urls, door }: Prepared,
+  shutdown: Shutdown,
+): Promise<string> {
   const pipeline = runPipeline(config, foundation, shutdown);
   const checks = engineChecks(foundation, config);
   const graceMs = leaderGraceMs(foundation.nats);
@@ -94,42 +140,27 @@ export async function startService(config: Config, log: Log, shutdown: Shutdown)
     checks.push({ name: 'webhooks', graceMs, check: () => webhooks.ready() });
   }
   const readiness = shareReadiness(checks);
-  const own = { locate, readiness, metrics: foundation.metrics.registry };
-  await startPort.close();
+  const own = { locate, readiness, metrics: foundation.metrics.registry, entrance: door.entrance };
+  door.startPort.leave();
   const { baseUrl, metrics } =
     config.ingestProcesses === 1
       ? { ...own, baseUrl: await openPort(config, foundation, own, shutdown) }
-      : await serveByMembers(config, foundation, { pipeline, webhooks, urls }, shutdown);
-  await openOperatorPort(config, foundation, { readiness, metrics }, shutdown);
-  if (!(await untilReady(checks, readyTimeoutMs))) {
-    log.warn('started, but not everything is ready: /readyz?verbose tells what is not');
+      : await serveByMembers(config, foundation, { pipeline, webhooks, urls, door }, shutdown);
+  const pages = { readiness, metrics };
+  if (door.operatorEntrance !== undefined) {
+    await openOperatorPort(config, foundation, pages, door.operatorEntrance, shutdown);
   }
-  const openUrl = await offerDemo(config, foundation, { baseUrl, demo }, shutdown);
-  return { baseUrl, demo, ...(openUrl !== undefined && { openUrl }) };
-}
-
-/** Answers what serves the ports where tables had to change, until it is closed. */
-async function migrateTables(
-  config: Config,
-  urls: EngineUrls,
-  foundation: Foundation,
-  shutdown: Shutdown,
-): Promise<StartPort> {
-  const startPort = createStartPort(config.host, [config.port, config.operatorPort]);
-  shutdown.add('port of the start', () => startPort.close());
-  await namingSlowBroker(
-    'promised batches are read',
-    prepareTables(config, urls, foundation, () => startPort.open()),
-  );
-  startPort.hasMigrated();
-  return startPort;
+  if (!(await untilReady(checks, readyTimeoutMs))) {
+    foundation.log.warn('started, but not everything is ready: /readyz?verbose tells what is not');
+  }
+  return baseUrl;
 }
 
 /** The token is in the fragment, which a browser sends to nobody. */
 async function offerDemo(
   { roles }: Config,
   { control }: Foundation,
-  { baseUrl, demo }: Service,
+  { baseUrl, demo }: Pick<Service, 'baseUrl' | 'demo'>,
   shutdown: Shutdown,
 ): Promise<string | undefined> {
   if (!roles.includes('control')) return undefined;
@@ -194,17 +225,18 @@ interface Served {
   pipeline: Pipeline | undefined;
   webhooks: Webhooks | undefined;
   urls: EngineUrls;
+  door: Door;
 }
 
 /** Starts members, which serve the port; this process keeps the engines and the pipeline. */
 async function serveByMembers(
   config: Config,
   { metrics, listening, log }: Foundation,
-  { pipeline, webhooks, urls }: Served,
+  { pipeline, webhooks, urls, door }: Served,
   shutdown: Shutdown,
 ): Promise<{ baseUrl: string; metrics: MetricsPage }> {
-  // Chosen once, because a member that is started again must get the same port.
-  const port = await requireFreePort(config, '--port');
+  const { entrance, startPort } = door;
+  const { port } = entrance;
   const ownMetrics = async () => {
     return { process: 'main', metrics: await metrics.registry.getMetricsAsJSON() };
   };
@@ -235,12 +267,16 @@ async function serveByMembers(
       pipelineReady: () => pipeline?.ready(),
       webhooksReady: () => webhooks?.ready(),
       metricsText: () => page.metrics(),
+      bind: async () => new AnswerWithHandle(port, await entrance.share()),
     },
     log,
   });
   shutdown.add('ingest processes', () => members.stop(memberGraceMs));
-  listening.url = baseUrlOf(config.host, port);
-  return { baseUrl: listening.url, metrics: page };
+  shutdown.add('port', async () => {
+    if (!entrance.isHandedOn()) await startPort.open('ending');
+  });
+  listening.url = entrance.baseUrl;
+  return { baseUrl: entrance.baseUrl, metrics: page };
 }
 
 async function requireBroker({ natsUrl, natsServerBinary }: Config): Promise<void> {
@@ -252,31 +288,4 @@ async function takeDataDir(dataDir: string, log: Log, shutdown: Shutdown): Promi
   shutdown.add('lock', async () => unlock());
   refuseHalfRestored(dataDir);
   keepPrivate(dataDir, log);
-}
-
-async function requireFreeOperatorPort({ host, operatorPort }: Config): Promise<void> {
-  if (operatorPort !== undefined) {
-    await requireFreePort({ host, port: operatorPort }, 'MILLRACE_OPERATOR_PORT');
-  }
-}
-
-/** Runs before the engines start, so that the usual mistake costs no time and leaves nothing behind. */
-async function requireFreePort(
-  { host, port }: Pick<Config, 'host' | 'port'>,
-  setting: string,
-): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', (error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === 'EADDRINUSE'
-          ? `port ${port} on ${host} is taken: stop what uses it, or choose another with ${setting}`
-          : `port ${port} on ${host} cannot be used: ${error.code}`;
-      reject(new Error(why));
-    });
-    probe.listen(port, host, resolve);
-  });
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : port;
 }

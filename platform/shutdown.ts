@@ -32,10 +32,20 @@ export class Shutdown {
           if (onSecondSignal === 'drain') return;
           process.exit(130);
         }
-        this.#log.info({ signal }, 'draining');
-        void this.run().then(() => process.exit(0));
+        this.end({ signal });
       });
     }
+  }
+
+  /** Exits with code 0 after the steps, unless they run already. `why` is logged. */
+  end(why: object): void {
+    if (this.#running !== undefined) return;
+    this.#log.info(why, 'draining');
+    void this.run().then(() => process.exit(0));
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
   }
 
   /** Exits with code 1 after the steps: for a failure that the process must not outlive. */

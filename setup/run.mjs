@@ -1,5 +1,5 @@
-// `npm run demo`, `import`, `load` and `bench`: prepares, then runs the built entry that the first argument names, with
-// the other arguments.
+// `npm run demo`, `import`, `load`, `admin`, `restart` and `bench`: prepares, then runs the built entry that the first
+// argument names, with the other arguments.
 import { prepare } from './prepare.mjs';
 
 const [entry, ...args] = process.argv.slice(2);

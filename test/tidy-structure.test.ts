@@ -17,7 +17,14 @@ import { projectFiles, type SourceFile, sourceFiles, textFiles } from './harness
 const files = sourceFiles();
 
 const entries = new Set([
-  ...['main.ts', 'vitest.config.ts', 'setup/run.mjs', 'setup/start.mjs', 'setup/test.mjs'],
+  ...[
+    'main.ts',
+    'door.ts',
+    'vitest.config.ts',
+    'setup/run.mjs',
+    'setup/start.mjs',
+    'setup/test.mjs',
+  ],
   ...['setup/other-node.mjs', 'setup/browser-script.mjs', 'sdk/browser/snippet.ts'],
   ...['setup/web-pages.mjs', 'setup/temporary-files.mjs', 'web/main.tsx', 'web/vite.config.ts'],
   // Declarations, which the compiler finds by itself.
@@ -26,6 +33,7 @@ const entries = new Set([
   ...['bench/run.ts', 'bench/shots.ts', 'bench/harness/processes/child.ts'],
   'bench/size/print-size.ts',
   ...['sql/engine/main.ts', 'admin.ts', 'pipeline/build/worker.ts'],
+  'control/operator/restart.ts',
   'control/auth/password-thread.mjs',
   ...['proto/wire/scanner/assembly/column-mode.ts', 'proto/wire/lz4/assembly/block.ts'],
   'proto/wire/scanner/generate-rule-codes.ts',

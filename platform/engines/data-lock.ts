@@ -24,8 +24,8 @@ export function lockDataDir(dataDir: string): () => void {
         rmSync(path, { force: true });
         throw unusable(dataDir, error);
       }
-      const [pid = '', ...started] = existsSync(path) ? readFileSync(path, 'utf8').split(' ') : [];
-      if (pid !== '' && isSameProcess(Number(pid), started.join(' '))) {
+      const pid = holderOf(dataDir);
+      if (pid !== undefined) {
         throw new Error(`${dataDir} is in use by another Millrace (process ${pid})`);
       }
       rmSync(path, { force: true });
@@ -40,6 +40,13 @@ export function refuseHalfRestored(dataDir: string): void {
   throw new Error(
     `the restore into ${dataDir} was not finished: run the same restore again, or remove the directory`,
   );
+}
+
+/** The process that has the lock. */
+export function holderOf(dataDir: string): number | undefined {
+  const path = join(dataDir, lockName);
+  const [pid = '', ...started] = existsSync(path) ? readFileSync(path, 'utf8').split(' ') : [];
+  return pid !== '' && isSameProcess(Number(pid), started.join(' ')) ? Number(pid) : undefined;
 }
 
 function makeDirectory(dataDir: string): void {

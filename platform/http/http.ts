@@ -4,11 +4,14 @@
 // order; a request that none takes goes to the Connect router.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ConnectRouter } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { accessRowOf } from '../access/access-table.ts';
+import { Entrance } from '../door/entrance.ts';
 import { maxBodyBytes } from '../limits.ts';
+import { type Away, answerAway } from './answers/away.ts';
 import { sayWhenToRetry } from './answers/retry-after.ts';
 import { withPlainJson } from './answers/router-json.ts';
 import { KnownPaths } from './answers/unknown-path.ts';
@@ -23,6 +26,7 @@ import { ConnectionTurns } from './servers/connection-turns.ts';
 import { CutOffSenders } from './servers/cut-off-senders.ts';
 import { createHttp1 } from './servers/http1-server.ts';
 import { Http2Sessions } from './servers/http2-sessions.ts';
+import { keepUntilCut } from './servers/kept-until-cut.ts';
 import { defaultPatience } from './servers/patience.ts';
 import { SenderBound } from './servers/sender-bound.ts';
 
@@ -37,9 +41,8 @@ export type NodeHttpRoute = (
 type AdapterOptions = Parameters<typeof connectNodeAdapter>[0];
 
 interface HttpOptions {
-  host: string;
-  /** 0 takes a free port. */
-  port: number;
+  /** Why nobody is served, while nobody is. */
+  away?: () => Away | undefined;
   /** Tried before all others. A request that it takes must get the same answer from the routes below. */
   plainRequestRoute?: PlainRequestRoute | undefined;
   /** Tried in order, in front of the Connect router. */
@@ -65,12 +68,22 @@ interface HttpOptions {
   onBrokenConnection?: (error: unknown) => void;
 }
 
-export interface HttpServer {
-  port: number;
+interface Serving {
+  /** Serves a connection that was just accepted. */
+  serve(socket: Socket): void;
   /** What all requests hold at this moment. */
   heldBytes(): number;
-  /** Stops listening, lets requests in flight finish for `graceMs`, then closes what is left. */
+  /**
+   * Answers the requests of which something has arrived, for `graceMs` at most, and says to all others that the service
+   * is ending, until the process is gone.
+   */
+  drain(graceMs: number): Promise<void>;
+  /** Drains, then closes what is left. */
   close(graceMs: number): Promise<void>;
+}
+
+export interface HttpServer extends Omit<Serving, 'serve'> {
+  port: number;
 }
 
 const http2Preface = 'PRI * HTTP/2.0';
@@ -81,10 +94,28 @@ const defaultBounds = { connections: 8_192, http2Sessions: 1_024, http2Streams: 
 // An address then leaves behind some hundred handlers a minute, and ten for each session that it had open before.
 const defaultCutOffWaitMs = 60_000;
 
-/** Listens; rejects with the system's error (EADDRINUSE, EACCES) where it cannot. */
-export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+/** A server at a port that nobody else uses; 0 takes a free one. Rejects with one sentence where it cannot be had. */
+export async function startHttp(
+  options: HttpOptions & { host: string; port: number },
+): Promise<HttpServer> {
+  const { host, port } = options;
+  const entrance = await Entrance.at({ host, port, setting: 'another option' });
+  const { serve, ...server } = createHttp(options);
+  await entrance.open(serve);
+  return {
+    ...server,
+    port: entrance.port,
+    async close(graceMs) {
+      await Promise.all([entrance.close(), server.close(graceMs)]);
+    },
+  };
+}
+
+/** Serves connections that an entrance gives it. */
+export function createHttp(options: HttpOptions): Serving {
   const bodies = new BodyReceiver(new RequestMemory());
-  const listener = createListener(options, bodies);
+  let { away = () => undefined } = options;
+  const listener = createListener(options, bodies, () => away());
   const patience = { ...defaultPatience, ...options.arrival, ...options.idle };
   const { requestMs, headersMs, keepAliveMs } = patience;
   const { bounds = defaultBounds, onRefusedConnection = () => {} } = options;
@@ -112,40 +143,40 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     keepAliveMs,
     onBrokenConnection: options.onBrokenConnection ?? (() => {}),
   });
-  const server = createServer({ noDelay: true }, (socket) => {
-    if (!connections.take(socket, socket.remoteAddress)) {
-      socket.destroy();
-      return;
-    }
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    socket.on('error', () => socket.destroy());
-    plain.serve(socket);
-  });
-  await listening(server, options);
-  const address = server.address();
+  async function drain(graceMs: number): Promise<void> {
+    // Requests that have arrived are read first. A turn of the loop ends with the first wait, the next one reads.
+    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate);
+    away = () => 'ending';
+    const tooLate = new AbortController();
+    const { signal } = tooLate;
+    const late = delay(graceMs, undefined, { signal }).then(destroyAll, () => {});
+    // Of requests that were sent without waiting for answers, node says no end when their connection is destroyed.
+    await Promise.race([late, Promise.all([plain.drain(), http1.drain(), http2.drain()])]);
+    tooLate.abort();
+  }
+  function destroyAll(): void {
+    for (const socket of sockets) socket.destroy();
+  }
   return {
-    port: typeof address === 'object' && address !== null ? address.port : options.port,
+    serve(socket) {
+      if (!connections.take(socket, socket.remoteAddress)) {
+        socket.destroy();
+        return;
+      }
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      socket.on('error', () => socket.destroy());
+      plain.serve(socket);
+    },
     heldBytes: () => bodies.memory.heldBytes,
+    drain,
     async close(graceMs) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await drain(graceMs);
+      destroyAll();
       plain.close();
-      http1.close();
       http2.close();
-      const timer = setTimeout(() => {
-        for (const socket of sockets) socket.destroy();
-      }, graceMs);
-      await closed;
-      clearTimeout(timer);
     },
   };
-}
-
-function listening(server: Server, { host, port }: HttpOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, 1_024, resolve);
-  });
 }
 
 /** Reads until the protocol is certain; the socket is then paused, with all the bytes read put back. */
@@ -179,7 +210,11 @@ function plainRouteOf({ plainRequestRoute, pathAliases }: HttpOptions): PlainReq
   };
 }
 
-function createListener(options: HttpOptions, bodies: BodyReceiver): RequestListener {
+function createListener(
+  options: HttpOptions,
+  bodies: BodyReceiver,
+  away: () => Away | undefined,
+): RequestListener {
   const { routes, readMaxBytes = maxBodyBytes, interceptors = [] } = options.connect;
   let knownPaths = new KnownPaths([]);
   const connect = connectNodeAdapter({
@@ -214,6 +249,12 @@ function createListener(options: HttpOptions, bodies: BodyReceiver): RequestList
     const query = mark < 0 ? '' : target.slice(mark + 1);
     const path = options.pathAliases?.get(sentPath) ?? sentPath;
     if (path !== sentPath) request.url = path + target.slice(sentPath.length);
+    const why = away();
+    if (why !== undefined) {
+      bodies.answerUnread(request);
+      answerAway(request, response, why, path);
+      return;
+    }
     const url = { path, query };
     for (const route of options.nodeHttpRoutes) {
       if (route(request, response, url, bodies)) return;
@@ -229,30 +270,6 @@ function createListener(options: HttpOptions, bodies: BodyReceiver): RequestList
     response.writeHead(400, { 'content-type': 'application/json' });
     response.end(noUrl);
   };
-}
-
-/**
- * Tells an HTTP/1.1 client that the connection ends, so that it sends nothing more there, but keeps node from ending it
- * with the answer: a socket with unread bytes is reset when it closes, and a reset can overtake the answer.
- */
-function keepUntilCut(request: IncomingMessage, response: ServerResponse): void {
-  if (request.httpVersionMajor !== 1) return;
-  response.shouldKeepAlive = false;
-  request.socket.destroySoon = () => {};
-  // By this name, node reads and throws away what comes of an answered request that nobody has read.
-  Object.defineProperty(request, '_dump', { value: () => {} });
-  stopReading(request.socket);
-}
-
-/**
- * For good. A pause is not enough: node's parser reads from under the socket's stream, and whatever empties a buffer of
- * the request starts it again.
- */
-function stopReading(socket: Socket): void {
-  const handle: unknown = Reflect.get(socket, '_handle');
-  if (typeof handle !== 'object' || handle === null) return;
-  Reflect.apply(Reflect.get(handle, 'readStop'), handle, []);
-  Object.defineProperty(handle, 'readStart', { value: () => 0 });
 }
 
 /** The path of each method, under all names of its service. */

@@ -23,6 +23,9 @@ interface Receiving {
   received: number;
 }
 
+/** Browsers open connections for later, too. */
+const newMs = 1_000;
+
 /** Before the first request. */
 const opened = { kind: 'opened' } as const;
 /** A request is with its handler. */
@@ -83,9 +86,19 @@ export class PlainConnection {
     socket.once('close', this.#listeners.close);
   }
 
-  endIfIdle(): void {
+  /**
+   * Resolves once the request that has begun, if one has, is answered or given up. The first request of a connection
+   * that was just opened is on its way, and has a second to come: the end of this process would break it.
+   */
+  answered(): Promise<void> {
     const { kind } = this.#state;
-    if (kind !== 'answering' && kind !== 'receiving') this.#socket.destroy();
+    const isNew = kind === 'opened' && performance.now() - this.#sinceMs < newMs;
+    if (!isNew && kind !== 'answering' && kind !== 'receiving') return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#socket.once('finish', resolve);
+      this.#socket.once('close', resolve);
+      if (isNew) setTimeout(resolve, newMs);
+    });
   }
 
   endIfLate(nowMs: number): void {

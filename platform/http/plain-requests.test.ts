@@ -282,25 +282,6 @@ describe('a connection', () => {
     expect(received()).toBe('');
   });
 
-  it('is closed with the server: at once when idle, otherwise after its answer', async () => {
-    const server = await start(true);
-    let open = (): void => {};
-    gates.set('/plain/gate', new Promise((resolve) => (open = resolve)));
-    const idle = dial(server.port);
-    idle.socket.write(post('x'));
-    const busy = dial(server.port);
-    const before = served;
-    busy.socket.write('POST /plain/gate HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx');
-    await expect.poll(() => served).toBe(before + 2);
-    await expect.poll(idle.received).toContain('200 OK');
-    const closed = server.close(60_000);
-    await idle.closed;
-    expect(busy.received()).toBe('');
-    open();
-    await Promise.all([busy.closed, closed]);
-    expect(busy.received()).toMatch(/^HTTP\/1.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/);
-  });
-
   it('whose state is broken is closed, and the others go on', async () => {
     const errors: unknown[] = [];
     const server = await startHttp({

@@ -81,11 +81,18 @@ export class PlainRequests {
     this.#connections.add(new PlainConnection(socket, this));
   }
 
-  /** Ends idle connections at once and every other one with its next answer. */
-  close(): void {
+  /**
+   * From now on each connection ends with the answer that it waits for, and all others are left to node:http. Resolves
+   * once these answers are written.
+   */
+  async drain(): Promise<void> {
     this.#isClosing = true;
+    await Promise.all([...this.#connections].map((connection) => connection.answered()));
+  }
+
+  /** Call it once no connection is left. */
+  close(): void {
     clearInterval(this.#sweep);
-    for (const connection of this.#connections) connection.endIfIdle();
   }
 
   get isClosing(): boolean {
@@ -103,6 +110,7 @@ export class PlainRequests {
 
   /** The request that begins `bytes`; undefined where its head is not whole or it is for node:http. */
   read(bytes: Buffer, peerAddress: string | undefined): PlainRequest | undefined {
+    if (this.#isClosing) return undefined;
     const end = bytes.indexOf(headEnd);
     if (end < 0 || end > maxPlainHeadBytes) return undefined;
     const head = readHead(bytes.toString('latin1', 0, end + 2));

@@ -1,51 +1,45 @@
-// Answers for a start that takes long, as one that migrates tables does: its process lives, and is not ready. Otherwise
-// whoever watches it would end it in the middle. The service takes the ports over.
+// Answers for a service that does not serve yet, or no more: its process lives, and is not ready. Whoever watches it
+// would end it in the middle of a migration otherwise, and whoever has an event to send would wait too long.
 
-import { type HttpServer, type NodeHttpRoute, startHttp } from './http.ts';
+import type { Entrance } from '../door/entrance.ts';
+import type { Away } from './answers/away.ts';
+import { createHttp } from './http.ts';
 
 export interface StartPort {
-  /** Listens; `/readyz` says `migrating`. Rejects with the system's error where it cannot. */
-  open(): Promise<void>;
-  /** From now on `/readyz` says `starting`. */
-  hasMigrated(): void;
-  /** Call it before the service listens. Nothing has to be open. */
-  close(): Promise<void>;
+  /** Takes the connections that come from now on, with this for `/readyz`. Rejects where it cannot listen. */
+  open(state: Away): Promise<void>;
+  /** Opens then, if the service does not serve before. */
+  openAfter(waitMs: number): void;
+  /** What `/readyz` says where it is open. */
+  say(state: Away): void;
+  /** Call it before the service opens the entrances. Connections that are open are answered all the same. */
+  leave(): void;
 }
 
-const graceMs = 1_000;
-
-/** A port of 0, which nobody knows, and one that is absent are left alone. */
-export function createStartPort(host: string, ports: readonly (number | undefined)[]): StartPort {
-  let state = 'migrating';
-  const servers: HttpServer[] = [];
-  const answer: NodeHttpRoute = (_, response, { path }) => {
-    const lives = path === '/healthz';
-    const body = lives ? 'ok\n' : `${state}\n`;
-    response.writeHead(lives ? 200 : 503, {
-      'content-type': 'text/plain; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
-      ...(!lives && { 'retry-after': '1' }),
-    });
-    response.end(body);
-    return true;
-  };
-  const listen = (port: number): Promise<HttpServer> =>
-    startHttp({
-      host,
-      port,
-      nodeHttpRoutes: [answer],
-      connect: { routes: () => {} },
-      serviceAliases: new Map(),
-    });
+export function createStartPort(entrances: readonly Entrance[]): StartPort {
+  let state: Away = 'starting';
+  let timer: NodeJS.Timeout | undefined;
+  const server = createHttp({
+    away: () => state,
+    nodeHttpRoutes: [],
+    connect: { routes: () => {} },
+    serviceAliases: new Map(),
+  });
+  async function open(): Promise<void> {
+    await Promise.all(entrances.map((entrance) => entrance.open(server.serve)));
+  }
   return {
-    async open() {
-      for (const port of ports) if (port) servers.push(await listen(port));
+    open(next) {
+      state = next;
+      return open();
     },
-    hasMigrated() {
-      state = 'starting';
+    openAfter(waitMs) {
+      // The service meets the same failure, and says so.
+      timer = setTimeout(() => open().catch(() => {}), waitMs);
     },
-    async close() {
-      await Promise.all(servers.splice(0).map((server) => server.close(graceMs)));
+    say(next) {
+      state = next;
     },
+    leave: () => clearTimeout(timer),
   };
 }

@@ -5,15 +5,31 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** A child as its parent sees it, or `process` as the child does. */
 interface Channel {
-  send?(message: object, sent: (error: Error | null) => void): boolean;
-  on(event: 'message', listener: (message: unknown) => void): unknown;
+  send?(
+    message: object,
+    handle: unknown,
+    options: undefined,
+    sent: (error: Error | null) => void,
+  ): boolean;
+  on(event: 'message', listener: (message: unknown, handle: unknown) => void): unknown;
 }
 
-/** A question's name to its answer, which must survive JSON. */
-export type Answers = Readonly<Record<string, () => unknown>>;
+/** An answer that brings a handle of node's, such as a socket's: the other process gets a copy of its own. */
+export class AnswerWithHandle {
+  readonly value: unknown;
+  readonly handle: object;
+
+  constructor(value: unknown, handle: object) {
+    this.value = value;
+    this.handle = handle;
+  }
+}
+
+/** A question's name to its answer, which must survive JSON, and so must what is asked about. */
+export type Answers = Readonly<Record<string, (about: unknown) => unknown>>;
 
 type Message =
-  | { kind: 'question'; id: number; name: string }
+  | { kind: 'question'; id: number; name: string; about?: unknown }
   | { kind: 'answer'; id: number; value: unknown };
 
 // The time that an operator's page waits for a dependency.
@@ -28,19 +44,19 @@ export class ProcessLink {
   constructor(channel: Channel, answers: Answers) {
     this.#channel = channel;
     this.#answers = answers;
-    channel.on('message', (message) => {
-      if (isMessage(message)) void this.#take(message);
+    channel.on('message', (message, handle) => {
+      if (isMessage(message)) void this.#take(message, handle);
     });
   }
 
-  /** Undefined where the other side is gone, fails, or takes longer than 2 s. */
-  async ask(name: string): Promise<unknown> {
+  /** Undefined where the other side is gone, fails, or takes longer; an AnswerWithHandle where it gave one. */
+  async ask(name: string, about?: unknown, timeoutMs = answerTimeoutMs): Promise<unknown> {
     const id = ++this.#questions;
     const timeout = new AbortController();
     const answer = new Promise((resolve) => this.#waiting.set(id, resolve));
-    this.#send({ kind: 'question', id, name });
+    this.#send({ kind: 'question', id, name, about });
     const { signal } = timeout;
-    const tooLate = delay(answerTimeoutMs, undefined, { signal }).catch(() => undefined);
+    const tooLate = delay(timeoutMs, undefined, { signal }).catch(() => undefined);
     try {
       return await Promise.race([answer, tooLate]);
     } finally {
@@ -49,24 +65,30 @@ export class ProcessLink {
     }
   }
 
-  async #take(message: Message): Promise<void> {
+  async #take(message: Message, handle: unknown): Promise<void> {
     if (message.kind === 'answer') {
-      this.#waiting.get(message.id)?.(message.value);
+      const { id, value } = message;
+      const hasHandle = typeof handle === 'object' && handle !== null;
+      const resolve = this.#waiting.get(id);
+      if (resolve !== undefined) resolve(hasHandle ? new AnswerWithHandle(value, handle) : value);
+      else if (hasHandle) Reflect.apply(Reflect.get(handle, 'close'), handle, []);
       return;
     }
-    const { id, name } = message;
+    const { id, name, about } = message;
     let value: unknown;
     try {
-      value = await this.#answers[name]?.();
+      value = await this.#answers[name]?.(about);
     } catch {
       value = undefined;
     }
-    this.#send({ kind: 'answer', id, value });
+    if (value instanceof AnswerWithHandle) {
+      this.#send({ kind: 'answer', id, value: value.value }, value.handle);
+    } else this.#send({ kind: 'answer', id, value });
   }
 
   /** A side that is gone answers nothing; `ask` then runs into its timeout. */
-  #send(message: Message): void {
-    this.#channel.send?.(message, () => {});
+  #send(message: Message, handle?: object): void {
+    this.#channel.send?.(message, handle, undefined, () => {});
   }
 }
 

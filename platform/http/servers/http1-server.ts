@@ -16,19 +16,22 @@ const arrivalChecksPerTimeout = 4;
 interface Http1 {
   /** Serves a connection whose first bytes are still unread. */
   serve(socket: Socket): void;
-  /** Ends idle connections at once and every other one with its last answer. */
-  close(): void;
+  /** From now on each connection ends with its next answer; resolves once all that were asked for are written. */
+  drain(): Promise<void>;
 }
 
 export function createHttp1(listener: RequestListener, patience: Patience): Http1 {
   const { requestMs, headersMs, keepAliveMs, stallMs } = patience;
-  let isClosing = false;
+  /** Answers that are not written whole. */
+  const running = new Set<ServerResponse>();
+  let drained: (() => void) | undefined;
   /** Requests of each connection that have no whole answer. */
   const unanswered = new WeakMap<Socket, number>();
   function answered(this: ServerResponse): void {
     const { socket } = this.req;
     unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1);
-    if (isClosing) server.closeIdleConnections();
+    running.delete(this);
+    if (running.size === 0) drained?.();
   }
   const server = createServer(
     {
@@ -49,6 +52,8 @@ export function createHttp1(listener: RequestListener, patience: Patience): Http
         socket.destroy();
         return;
       }
+      running.add(response);
+      if (drained !== undefined) response.shouldKeepAlive = false;
       response.once('close', answered);
       response.on('timeout', endIfStalled);
       listener(request, response);
@@ -63,10 +68,12 @@ export function createHttp1(listener: RequestListener, patience: Patience): Http
       server.emit('connection', socket);
       socket.resume();
     },
-    close() {
-      isClosing = true;
-      server.close();
-      server.closeIdleConnections();
+    drain() {
+      for (const response of running) response.shouldKeepAlive = false;
+      return new Promise((resolve) => {
+        drained = resolve;
+        if (running.size === 0) resolve();
+      });
     },
   };
 }

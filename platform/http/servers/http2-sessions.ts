@@ -97,10 +97,14 @@ export class Http2Sessions {
     this.#server.emit('connection', socket);
   }
 
-  /** Ends idle sessions at once and every other one with its last stream. */
+  /** Ends idle sessions at once and every other one with its last stream; resolves when all of them have ended. */
+  async drain(): Promise<void> {
+    await Promise.all([...this.#sessions].map((session) => session.close()));
+  }
+
+  /** Call it once no session is left. */
   close(): void {
     clearInterval(this.#sweep);
-    for (const session of this.#sessions) session.close();
   }
 }
 
@@ -148,8 +152,14 @@ class Session {
     session.on('stream', (stream) => this.#open(stream));
   }
 
-  close(): void {
-    this.#session.close();
+  /** Says goodbye, unless it has; resolves at the session's end. */
+  close(): Promise<void> {
+    const session = this.#session;
+    return new Promise((resolve) => {
+      if (session.destroyed) return resolve();
+      session.once('close', resolve);
+      session.close();
+    });
   }
 
   sweep(nowMs: number): void {

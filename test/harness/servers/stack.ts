@@ -2,7 +2,7 @@
 // For the end-to-end tests and the benches. Ends only processes that it started.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -33,7 +33,9 @@ export interface Stack extends Announcement {
   pids(): Record<Part, number>;
   /** Process ids of the members that serve requests beside the service, where `--ingest` asks for several. */
   ingestPids(): number[];
-  /** SIGKILL. A killed broker or engine is started again by the service; a killed service by `restart`. */
+  /**
+   * SIGKILL. A killed broker or engine is started again by the service; a killed service by `restart` or its keeper.
+   */
   kill9(part: Part): void;
   /** Starts the service again on the same directory, with other options if given; its URLs may change. */
   restart(changes?: Pick<StackOptions, 'args' | 'dist'>): Promise<Stack>;
@@ -50,6 +52,8 @@ interface StackOptions {
   dataDir?: string;
   /** The build that runs; the checkout's unless given. */
   dist?: string;
+  /** Runs what `npm start` runs: a keeper of the ports, whose child the service is. */
+  isKept?: boolean;
   /** The disk that holds `dataDir`, a path inside. */
   disk?: SmallDisk;
 }
@@ -64,7 +68,8 @@ const keptLogLines = 200;
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'millrace-stack-'));
   const lines: string[] = [];
-  const main = join(options.dist ?? join(root, 'dist'), 'main.js');
+  const { dist = join(root, 'dist'), isKept = false } = options;
+  const main = join(dist, isKept ? 'door.js' : 'main.js');
   const args = [...nodeFlags, main, '--json', '--port', '0', '--data', dataDir];
   const outside = (path: string): string => options.disk?.outside(path) ?? path;
   const [program = '', ...words] = [...(options.disk?.enter ?? []), process.execPath, ...args];
@@ -76,19 +81,20 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     lines.push(line);
     if (lines.length > keptLogLines) lines.shift();
   });
+  const ownPid = service.pid ?? 0;
   const announcement = await firstLine(service, () => lines.join('\n'));
-  const pids = (): Record<Part, number> => ({
-    service: service.pid ?? 0,
-    broker: brokerPid(service.pid ?? 0),
-    engine: enginePid(service.pid ?? 0),
-  });
+  const servicePid = (): number => (isKept ? (ingestPids(ownPid)[0] ?? 0) : ownPid);
+  const pids = (): Record<Part, number> => {
+    const pid = servicePid();
+    return { service: pid, broker: brokerPid(pid), engine: enginePid(pid) };
+  };
   return {
     ...announcement,
     dataDir,
     natsUrl: options.env?.['NATS_URL'] ?? readBrokerUrl(outside(dataDir), 'service'),
     clickhouseUrl: engineUrl(pids().engine, outside),
     pids,
-    ingestPids: () => ingestPids(service.pid ?? 0),
+    ingestPids: () => ingestPids(servicePid()),
     kill9(part) {
       signalProcess(pids()[part], 'SIGKILL');
     },
@@ -137,10 +143,11 @@ export function signalProcess(pid: number | undefined, signal: NodeJS.Signals): 
   process.kill(pid, signal);
 }
 
-/** Children of a process, read from the kernel. */
+/** Children of a process, read from the kernel; none of a process that is gone. */
 function children(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.split(' ').filter(Boolean).map(Number);
+  const file = `/proc/${pid}/task/${pid}/children`;
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number);
 }
 
 /** Empty for a process that has just ended. */
@@ -164,6 +171,7 @@ function enginePid(service: number): number {
   return children(service).find(isEngine) ?? 0;
 }
 
+/** Of a keeper, its service. */
 function ingestPids(service: number): number[] {
   const script = join(root, 'dist', 'main.js');
   return children(service).filter((pid) => commandLine(pid).includes(script));
