@@ -43,6 +43,8 @@ export interface BodyContext {
   maxBodyBytes: number;
   /** How long before receipt an event may have occurred: Infinity with a private key. */
   maxAgeMs: number;
+  /** An event that names its user may leave the session id out. */
+  sessionOptional?: boolean;
 }
 
 /** A body of protobuf JSON. A fault that only the text shows comes before the faults of its values. */

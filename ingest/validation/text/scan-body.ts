@@ -25,8 +25,8 @@ const typedMembers = knownMembers(BatchCreateRequestSchema);
 
 /** A body of protobuf JSON. A valid body is queued as `received` itself, with its values of `$ip` overwritten. */
 export function scanJsonBody(received: Buffer, context: BodyContext): ReadBody {
-  const { receiveTimeMs, timeShiftMs, maxAgeMs } = context;
-  const verdict = scanner.validate(received, receiveTimeMs, timeShiftMs, maxAgeMs);
+  const { receiveTimeMs, timeShiftMs, maxAgeMs, sessionOptional } = context;
+  const verdict = scanner.validate(received, receiveTimeMs, timeShiftMs, maxAgeMs, sessionOptional);
   if (verdict.kind === 'refused') {
     const violation = violationOf(verdict, received, context.maxAgeMs);
     return violation ? { kind: 'invalid', violation } : readJsonBody(received, context);

@@ -94,6 +94,16 @@ describe('a body', () => {
     });
   });
 
+  it('may leave the session out where its caller says so, and only then', () => {
+    const { sessionId, ...rest } = members;
+    const body = Buffer.from(JSON.stringify({ events: [rest] }));
+    const unbounded = Number.POSITIVE_INFINITY;
+    expect(scanner.validate(body, now, 0, unbounded, true)).toMatchObject({ kind: 'ok' });
+    expect(scanner.validate(body, now)).toMatchObject({ rule: 'identity_required' });
+    const wrong = Buffer.from(JSON.stringify({ events: [{ ...rest, sessionId: 'x' }] }));
+    expect(scanner.validate(wrong, now, 0, unbounded, true)).toMatchObject({ rule: 'uuid' });
+  });
+
   it('has its events and its cookieless events counted', () => {
     const { distinctId, sessionId, ...rest } = members;
     const events = [members, { ...rest, cookieless: true }, { ...members, cookieless: false }];

@@ -39,20 +39,23 @@ export type Validation =
 export interface Scanner {
   /**
    * Checks a body against every rule in one pass, and neither keeps nor changes it. occurTime, moved by `timeShiftMs`,
-   * is compared with `receiveTimeMs`, and lies at most `maxAgeMs` before it: by default no bound. Throws for no content
-   * of the body.
+   * is compared with `receiveTimeMs`, and lies at most `maxAgeMs` before it: by default no bound. `sessionOptional`: an
+   * event that names its user may leave the session id out. Throws for no content of the body.
    */
   validate(
     body: Uint8Array,
     receiveTimeMs: number,
     timeShiftMs?: number,
     maxAgeMs?: number,
+    sessionOptional?: boolean,
   ): Validation;
 }
 
 /** For bodies up to this length the module's check for ASCII is faster than a call into Node. */
 const shortBody = 2_048;
 const nothing: readonly ByteRange[] = [];
+
+const unbounded = Number.POSITIVE_INFINITY;
 
 /** A scanner for one thread. Throws where the table of well-known kinds does not fit. */
 export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds): Scanner {
@@ -61,6 +64,7 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
   const isAscii = module.exported('isAscii');
   const scan = module.exported('scan');
   const shiftTimes = module.exported('shiftTimes');
+  const letSessionsBeAbsent = module.exported('letSessionsBeAbsent');
   let bytes = new Uint8Array(module.memory.buffer);
   let words = new Int32Array(module.memory.buffer);
   /** The length of the largest body so far, for which memory has room. */
@@ -86,7 +90,7 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
   }
 
   return {
-    validate(body, receiveTimeMs, timeShiftMs = 0, maxAgeMs = Number.POSITIVE_INFINITY) {
+    validate(body, receiveTimeMs, timeShiftMs = 0, maxAgeMs = unbounded, sessionOptional = false) {
       if (body.length > room) {
         if (reserve(body.length) === 0) return bodyViolation('no_memory');
         room = body.length;
@@ -96,6 +100,7 @@ export function createScanner(limits: ScannerLimits, wellKnown: WellKnownKinds):
       const isKnownAscii = body.length <= shortBody && isAscii(body.length) !== 0;
       if (!isKnownAscii && !isUtf8(body)) return bodyViolation('body_utf8');
       shiftTimes(timeShiftMs);
+      letSessionsBeAbsent(sessionOptional ? 1 : 0);
       scan(body.length, receiveTimeMs, maxAgeMs);
       renewViews();
       if (word(layout.resultRule) !== 0) {

@@ -20,6 +20,7 @@ import {
 } from './rule-codes.ts';
 import { resetCookieless } from './event/cookieless-days.ts';
 import { emitEvent } from './columns/emit.ts';
+import { letSessionsBeAbsent } from './event/event-slots.ts';
 import { scanEvent, setTimes, shiftTimes } from './event/event.ts';
 import {
   hasFault,
@@ -56,7 +57,7 @@ import { resetTrees, skipValue } from './text/skip-value.ts';
 
 import { addKind, addProperty } from './property/well-known-table.ts';
 
-export { addKind, addProperty, shiftTimes };
+export { addKind, addProperty, letSessionsBeAbsent, shiftTimes };
 
 /** The address of the body: `bodyBase`, or behind the columns. */
 let origin: usize = bodyBase;

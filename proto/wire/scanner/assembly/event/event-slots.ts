@@ -49,6 +49,13 @@ let spellingField: i32 = 0;
 let isCookieless: bool = false;
 let isDistinctIdSet: bool = false;
 let isSessionIdSet: bool = false;
+/** What an event without a session breaks, unless it is cookieless. */
+let noSessionRule: i32 = ruleIdentityRequired;
+
+/** Whether an event that names its user may leave the session out: 0 or 1. Holds until it is set again. */
+export function letSessionsBeAbsent(may: i32): void {
+  noSessionRule = may === 0 ? ruleIdentityRequired : ruleNone;
+}
 
 /** Empties the slots for the next event. */
 export function resetSlots(): void {
@@ -62,7 +69,7 @@ export function resetSlots(): void {
   putRule(fieldKind, ruleRequired);
   putRule(fieldOccurTime, ruleRequired);
   putRule(fieldDistinctId, ruleIdentityRequired);
-  putRule(fieldSessionId, ruleIdentityRequired);
+  putRule(fieldSessionId, noSessionRule);
   putEntries(fieldAutoProperties, 0, 0);
   putEntries(fieldCustomProperties, 0, 0);
   seenMembers = 0;
