@@ -70,6 +70,26 @@ describe('a lease', () => {
   });
 });
 
+it('what strangers hold counts to the key that is found in it, where the key has room', () => {
+  const memory = new RequestMemory();
+  const lease = new Lease(memory);
+  expect(lease.take(8 * MiB)).toBe(true);
+  expect(new Lease(memory).take(MiB)).toBe(false);
+  expect(lease.handOver('a key')).toBe(true);
+  expect(lease.holder).toBe('a key');
+  expect(new Lease(memory).take(MiB)).toBe(true);
+  lease.end();
+  expect(memory.heldBytes).toBe(MiB);
+
+  const small = new RequestMemory(10);
+  const held = new Lease(small);
+  const other = leaseOf(small, 'other');
+  expect([held.take(6), other.take(4)]).toEqual([true, true]);
+  expect(held.handOver('a key')).toBe(true);
+  held.end();
+  expect(small.heldBytes).toBe(4);
+});
+
 it('a body of single bytes costs no more memory than another', () => {
   const memory = new RequestMemory();
   const gathered = new GatheredBytes(leaseOf(memory, 'a key'), MiB);

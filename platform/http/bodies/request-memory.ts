@@ -65,6 +65,15 @@ export class RequestMemory {
     return held + bytes <= (isSmall ? maxStrangersBytes : maxStrangersLargeBytes);
   }
 
+  /** Counts bytes of one holder to another. */
+  handOver(from: string, to: string, bytes: number): boolean {
+    this.giveBack(from, bytes);
+    if (this.take(to, bytes, 0)) return true;
+    this.#heldBy.set(from, (this.#heldBy.get(from) ?? 0) + bytes);
+    this.#heldBytes += bytes;
+    return false;
+  }
+
   giveBack(holder: string, bytes: number): void {
     const held = (this.#heldBy.get(holder) ?? 0) - bytes;
     if (held === 0) this.#heldBy.delete(holder);
@@ -102,6 +111,13 @@ export class Lease {
   claim(holder: string): void {
     if (this.#bytes > 0) throw new Error('a lease that holds memory cannot change hands');
     this.#holder = holder;
+  }
+
+  /** What is held counts to `holder` from now on; false, and nothing changes, where it has no room. */
+  handOver(holder: string): boolean {
+    if (!this.#memory.handOver(this.#holder, holder, this.#bytes)) return false;
+    this.#holder = holder;
+    return true;
   }
 
   /** Counts memory that lies elsewhere; false where there is no room. */
