@@ -10,6 +10,7 @@ import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects
 import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { compatFamilies, isCompatFamily } from '../../platform/compat/compat-families.ts';
 import { clockMessage } from '../../platform/zones/clock-message.ts';
 import {
   type ApiKey,
@@ -127,12 +128,15 @@ export async function updateProject(
   signedIn: SignedInProjectMember,
 ): Promise<{ project: Project }> {
   sameProject(request.id, signedIn);
-  const changes: { displayName?: string; timezone?: string } = {};
+  const changes: Partial<Pick<ProjectRecord, 'displayName' | 'timezone' | 'compat'>> = {};
   if (request.displayName !== undefined) {
     changes.displayName = displayNameField('displayName', request.displayName);
   }
   if (request.timezone !== undefined) {
     changes.timezone = timezoneField('timezone', request.timezone);
+  }
+  if (request.compat !== undefined) {
+    changes.compat = compatField('compat.families', request.compat.families);
   }
   const record = await changeProject(projects, signedIn.projectId, clock, (project) =>
     Object.keys(changes).length === 0 ? project : { ...project, ...changes },
@@ -225,6 +229,11 @@ function kindField(field: string, value: ApiKeyKindValue): ApiKeyKind {
   }
 }
 
+function compatField(field: string, names: readonly string[]): readonly string[] {
+  if (names.every(isCompatFamily)) return compatFamilies.filter((family) => names.includes(family));
+  throw invalidArgument(field, `must be names of ${compatFamilies.join(', ')}`);
+}
+
 function projectMessage(record: ProjectRecord): Project {
   return create(ProjectSchema, {
     id: record.id,
@@ -234,6 +243,7 @@ function projectMessage(record: ProjectRecord): Project {
     clock: clockMessage(record.timezone),
     createTime: timestampOf(record.createTime),
     updateTime: timestampOf(record.updateTime),
+    compat: [...(record.compat ?? [])],
   });
 }
 

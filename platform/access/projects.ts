@@ -19,6 +19,8 @@ export interface ProjectRecord {
   createTime: string;
   updateTime: string;
   keys: readonly ApiKeyRecord[];
+  /** The families of other vendors' SDKs whose requests are taken: none unless set. */
+  compat?: readonly string[];
 }
 
 export interface ApiKeyRecord {
@@ -53,6 +55,8 @@ function isProject(value: unknown): value is ProjectRecord {
   ] as const;
   if (!hasTexts(value, texts) || Reflect.get(value, 'schemaVersion') !== 1) return false;
   const keys: unknown = Reflect.get(value, 'keys');
+  const compat: unknown = Reflect.get(value, 'compat') ?? [];
+  if (!Array.isArray(compat) || !compat.every((name) => typeof name === 'string')) return false;
   return Array.isArray(keys) && keys.every(isKey);
 }
 

@@ -68,6 +68,14 @@ export declare type Project = Message<"dashboard.projects.v1.Project"> & {
    * @generated from field: repeated dashboard.projects.v1.ClockOffset clock = 20;
    */
   clock: ClockOffset[];
+
+  /**
+   * The families of other vendors' SDKs whose requests are taken: posthog, segment, rudderstack, mixpanel, amplitude,
+   * plausible, umami, openpanel, jitsu, snowplow, matomo, ga4, rybbit.
+   *
+   * @generated from field: repeated string compat = 21;
+   */
+  compat: string[];
 };
 
 /**
@@ -332,6 +340,13 @@ export declare type UpdateRequest = Message<"dashboard.projects.v1.UpdateRequest
    * @generated from field: optional string timezone = 3;
    */
   timezone?: string | undefined;
+
+  /**
+   * Replaces the families whose requests are taken.
+   *
+   * @generated from field: dashboard.projects.v1.CompatFamilies compat = 21;
+   */
+  compat?: CompatFamilies | undefined;
 };
 
 /**
@@ -339,6 +354,26 @@ export declare type UpdateRequest = Message<"dashboard.projects.v1.UpdateRequest
  * Use `create(UpdateRequestSchema)` to create a new message.
  */
 export declare const UpdateRequestSchema: GenMessage<UpdateRequest>;
+
+/**
+ * Families of other vendors' SDKs.
+ *
+ * @generated from message dashboard.projects.v1.CompatFamilies
+ */
+export declare type CompatFamilies = Message<"dashboard.projects.v1.CompatFamilies"> & {
+  /**
+   * Names as in Project.compat, each once; none switches all off.
+   *
+   * @generated from field: repeated string families = 1;
+   */
+  families: string[];
+};
+
+/**
+ * Describes the message dashboard.projects.v1.CompatFamilies.
+ * Use `create(CompatFamiliesSchema)` to create a new message.
+ */
+export declare const CompatFamiliesSchema: GenMessage<CompatFamilies>;
 
 /**
  * The project.
