@@ -154,25 +154,23 @@ function operatorRoutesOf(
 
 async function openIngest(
   config: Config,
-  { nats, disk, authenticate, clock, log, metrics }: Foundation,
+  { nats, disk, authenticate, projects, clock, log, metrics }: Foundation,
   locate: LocateAddress | undefined,
   shutdown: Shutdown,
 ): Promise<Ingest> {
   const salts = await openSalts({ nats, clock, log });
   shutdown.add('salts', async () => salts.close());
+  const compatOf = (projectId: string) => projects.get(projectId)?.record.compat ?? [];
   const ingest = startIngest({
+    // The limits of senders, and the shape of frames.
+    ...config,
     nats,
     disk,
     salts,
-    shards: config.shards,
     authenticate,
     caller: callerOptions(config, locate),
     collectPath: config.browserPaths.collectPath,
-    eventsPerSecond: config.eventsPerSecond,
-    eventsBurst: config.eventsBurst,
-    publicMaxAgeMs: config.publicMaxAgeMs,
-    publishDeadlineMs: config.publishDeadlineMs,
-    frameLz4: config.frameLz4,
+    compatOf: config.compat ? compatOf : undefined,
     clock,
     log,
     metrics,

@@ -2,6 +2,7 @@
 
 import type { Bench } from './bench.ts';
 import { accountsBench } from './questions/ingest/accounts.ts';
+import { compatBench } from './questions/ingest/compat.ts';
 import { cookielessBench } from './questions/ingest/cookieless.ts';
 import { gatewayBench } from './questions/ingest/gateway.ts';
 import { identifyBench } from './questions/ingest/identify.ts';
@@ -48,6 +49,7 @@ export const benches: readonly Bench[] = [
   seenBench,
   gatewayBench,
   singleBench,
+  compatBench,
   endToEndBench,
   steadyBench,
   identifyBench,

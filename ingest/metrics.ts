@@ -11,6 +11,8 @@ export interface IngestMetrics {
   droppedEvents: Counter<'reason'>;
   /** Requests that were refused, by rule or reason. */
   refusedRequests: Counter<'reason'>;
+  /** Of requests of other vendors' SDKs, which are taken without them. */
+  leftOutItems: Counter<'reason'>;
   recordFrame(frame: FrameReport): void;
 }
 
@@ -64,6 +66,11 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     refusedRequests: metrics.counter(
       'millrace_refused_requests_total',
       'Requests that were refused, by rule or reason.',
+      ['reason'],
+    ),
+    leftOutItems: metrics.counter(
+      'millrace_left_out_items_total',
+      'Events and identity calls of other vendors’ SDKs that broke a rule, by rule.',
       ['reason'],
     ),
     recordFrame(frame) {

@@ -8,6 +8,7 @@ import { eventsSubject, profilesSubject } from '../platform/broker/streams.ts';
 import { shardOf } from '../platform/broker/topology.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { DiskRoom } from '../platform/engines/disk-room.ts';
+import type { NodeHttpRoute } from '../platform/http/http.ts';
 import {
   brokerPayloadReserveBytes,
   maxBodyBytes,
@@ -19,6 +20,9 @@ import { tellLive } from '../platform/live/live-messages.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { type CallerOptions, CallerReader } from './caller/caller.ts';
+import type { ItemParts } from './compat/accept-items.ts';
+import { createCompatRoute } from './compat/compat-route.ts';
+import { KnownLinks } from './compat/known-links.ts';
 import type { Salts } from './cookieless/salt.ts';
 import { CookielessResolver } from './cookieless/visitor-ids.ts';
 import { createIngestMetrics, type IngestMetrics } from './metrics.ts';
@@ -46,6 +50,8 @@ interface IngestBase {
   eventsPerSecond: number;
   eventsBurst: number;
   publicMaxAgeMs: number;
+  /** The families of other vendors' SDKs that a project takes; absent, no path of theirs is served. */
+  compatOf?: ((projectId: string) => readonly string[]) | undefined;
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -186,11 +192,14 @@ export function createIngest(
   const events = createBatchCreate(eventParts, log);
   const changes = createIdentify(changeParts, log);
   const pageRoute = createPageRoute(options.collectPath, queue.onPreflight);
+  const parts = { events: eventParts, changes: changeParts, links: new KnownLinks() };
+  const compatRoute = compatRouteOf(options, parts, queue);
   return {
     nodeHttpRoute: (request, response, url, bodies) =>
       events.nodeHttpRoute(request, response, url, bodies) ||
       changes.nodeHttpRoute(request, response, url, bodies) ||
-      pageRoute(request, response, url, bodies),
+      pageRoute(request, response, url, bodies) ||
+      compatRoute(request, response, url, bodies),
     plainRequestRoute: (head, peerAddress) =>
       events.plainRequestRoute(head, peerAddress) ?? changes.plainRequestRoute(head, peerAddress),
     register: (router) => {
@@ -199,4 +208,14 @@ export function createIngest(
     },
     looksUpPlaces: options.caller.cdn !== undefined || options.caller.locate !== undefined,
   };
+}
+
+/** Behind all paths of our own. */
+function compatRouteOf(
+  { compatOf, log }: IngestBase,
+  parts: ItemParts,
+  { onPreflight }: Queue,
+): NodeHttpRoute {
+  if (compatOf === undefined) return () => false;
+  return createCompatRoute({ parts, familiesOf: compatOf, onPreflight, log });
 }

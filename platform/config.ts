@@ -70,6 +70,8 @@ export interface Config {
   /** Where those two pages are; absent, they are on `port`. */
   operatorPort?: number;
   browserPaths: BrowserPaths;
+  /** Whether the paths of other vendors' SDKs are served, for projects whose setting names them. */
+  compat: boolean;
   accounts: AccountSettings;
   webhooks: WebhookSettings;
 }
@@ -120,6 +122,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     botScoreHeader: (text('MILLRACE_BOT_SCORE_HEADER') ?? 'cf-bot-score').toLowerCase(),
     verifiedBotHeader: (text('MILLRACE_VERIFIED_BOT_HEADER') ?? 'cf-verified-bot').toLowerCase(),
     browserPaths: readBrowserPaths(text, problems),
+    compat: oneOf('MILLRACE_COMPAT', text('MILLRACE_COMPAT') ?? 'on', onOff, problems) === 'on',
     accounts: readAccountSettings(text, problems),
     webhooks: readWebhookSettings(text, integer, problems),
   };

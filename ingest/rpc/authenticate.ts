@@ -34,7 +34,7 @@ export function authenticateCall(
     : principalOrRefusal(decision);
 }
 
-function principalOrRefusal(decision: Authentication): Principal | Refusal {
+export function principalOrRefusal(decision: Authentication): Principal | Refusal {
   if (decision.kind === 'ok') return decision.principal;
   if (decision.kind === 'refused') return refusal(decision.code, decision.code, decision.message);
   throw new Error('the table of access lets callers in without a project');

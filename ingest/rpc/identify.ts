@@ -145,7 +145,7 @@ async function answerCall(
 }
 
 /** `bodyBytes`: those that were read as JSON; 0 for a body that the router has decoded. */
-async function acceptChange(
+export async function acceptChange(
   { principal, receiveTimeMs, timeoutMs }: ChangeCall,
   read: ReadChange,
   bodyBytes: number,
@@ -167,7 +167,7 @@ async function acceptChange(
   return publishedAnswer(published, 1, 'retry it unchanged');
 }
 
-function countAnswer(answer: Answer, metrics: IdentifyParts['metrics']): void {
+export function countAnswer(answer: Answer, metrics: IdentifyParts['metrics']): void {
   if (answer.kind === 'accepted') metrics.acceptedChanges.inc();
   else metrics.refusedRequests.inc({ reason: answer.reason });
 }

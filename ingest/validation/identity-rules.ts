@@ -47,9 +47,15 @@ const alias = AliasRequestSchema;
 const knownAlias = knownMembers(alias);
 
 export const identifyReader: ChangeReader = {
-  readJson: (body) => readJsonFields(body, identify, knownIdentify, readIdentify),
-  readBinary: (body) => readBinaryFields(body, identify, readIdentify),
-  readFields: readIdentify,
+  readJson: (body) =>
+    readJsonFields(body, identify, knownIdentify, (fields) => readIdentify(fields)),
+  readBinary: (body) => readBinaryFields(body, identify, (fields) => readIdentify(fields)),
+  readFields: (fields) => readIdentify(fields),
+};
+
+/** Identify of another vendor's SDK, whose anonymous ids have any form. */
+export const foreignIdentifyReader: Pick<ChangeReader, 'readFields'> = {
+  readFields: (fields) => readIdentify(fields, checkForeignId),
 };
 
 export const aliasReader: ChangeReader = {
@@ -87,7 +93,10 @@ function readBinaryFields(
   return decoded.kind === 'invalid' ? decoded : read({ ...decoded.message });
 }
 
-function readIdentify(fields: JsonObject): ReadChange {
+function readIdentify(
+  fields: JsonObject,
+  checkAnonymous: typeof checkAnonymousId = checkAnonymousId,
+): ReadChange {
   const externalId = fields['externalId'] ?? '';
   const anonymousId = fields['anonymousId'] ?? '';
   const deviceId = fields['deviceId'] ?? '';
@@ -97,7 +106,7 @@ function readIdentify(fields: JsonObject): ReadChange {
   const broken =
     checkId('externalId', externalId) ??
     (anonymousId === '' ? undefined : checkMerged('externalId', externalId)) ??
-    checkAnonymousId(anonymousId) ??
+    checkAnonymous(anonymousId) ??
     checkDeviceId(deviceId) ??
     checkTraits(fields['traits']);
   if (broken !== undefined) return broken;
@@ -138,6 +147,12 @@ function checkAnonymousId(id: string): Invalid | undefined {
   if (id !== '' && !id.startsWith('anon-')) return invalid('anonymousId', 'anonymous_id_prefix');
   if (!hasMoreCodePoints(id, maxAnonymousIdCodePoints)) return undefined;
   return invalid('anonymousId', 'anonymous_id_length');
+}
+
+/** Everybody's placeholder would be claimed by whoever comes first. */
+function checkForeignId(id: string): Invalid | undefined {
+  if (id === '') return undefined;
+  return checkId('anonymousId', id) ?? checkMerged('anonymousId', id);
 }
 
 function checkDeviceId(id: string): Invalid | undefined {

@@ -66,6 +66,8 @@ const rules: Record<string, string> = {
   traits_object: 'must be an object',
   traits_size: 'is too large',
   identity_headers_missing: 'Cookieless events need a User-Agent header and the visitor’s address',
+  compat_off:
+    'Requests of this vendor’s SDK come, and the project’s settings do not name it: switch it on there',
   rate_limit: 'The key sent more than its limit: the sender waits and sends again',
   busy: 'The service had no room for the request: the sender sends again',
   broker_full: 'The queue is full: the sender sends again',

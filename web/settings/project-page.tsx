@@ -1,4 +1,4 @@
-// A project's name, its time zone and its keys.
+// A project's name, its time zone, its keys, and whose SDKs may send to it.
 
 import { useState } from 'preact/hooks';
 import type { Project } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
@@ -16,6 +16,7 @@ import {
   Role,
 } from '../workspace.ts';
 import { ProjectKeys } from './project-keys.tsx';
+import { VendorFamilies } from './vendor-families.tsx';
 
 export function Page() {
   const project = currentProject.value;
@@ -40,6 +41,7 @@ export function Page() {
         )}
       </section>
       <ProjectKeys project={project} />
+      <VendorFamilies key={project.id} project={project} />
     </>
   );
 }

@@ -26,6 +26,8 @@ import {
   identifyCurl,
   nodeSnippet,
 } from './snippets.ts';
+import { vendorSnippets } from './vendor-snippets.ts';
+import { VendorWay } from './vendor-way.tsx';
 import '../styles/setup.css';
 
 const projects = createClient(ProjectsService, transport);
@@ -99,11 +101,12 @@ function KeyCard(props: {
   );
 }
 
-const ways = [
+const ownWays = [
   { id: 'page', name: 'Web page' },
   { id: 'node', name: 'Node' },
   { id: 'curl', name: 'curl' },
 ] as const;
+const ways: readonly { id: string; name: string }[] = [...ownWays, ...vendorSnippets];
 
 const consents: { value: Consent; name: string }[] = [
   { value: 'cookieless', name: 'Without storage: visitors are counted for a day' },
@@ -119,12 +122,20 @@ function Ways({ projectId, apiKey }: { projectId: string; apiKey: string }) {
         <h2>Send events</h2>
       </header>
       <Tabs label="Ways to send" tabs={ways} />
-      <Way way={way} projectId={projectId} apiKey={apiKey} />
+      <AnyWay way={way} projectId={projectId} apiKey={apiKey} />
     </section>
   );
 }
 
-function Way(props: { way: (typeof ways)[number]['id']; projectId: string; apiKey: string }) {
+function AnyWay(props: { way: string; projectId: string; apiKey: string }) {
+  const { way, ...rest } = props;
+  const of = { origin: window.location.origin, key: props.apiKey };
+  const vendor = vendorSnippets.find(({ id }) => id === way);
+  const own = ownWays.find(({ id }) => id === way) ?? ownWays[0];
+  return vendor ? <VendorWay vendor={vendor} of={of} /> : <Way way={own.id} {...rest} />;
+}
+
+function Way(props: { way: (typeof ownWays)[number]['id']; projectId: string; apiKey: string }) {
   const [consent, setConsent] = useState<Consent>('cookieless');
   const of = { origin: window.location.origin, key: props.apiKey };
   switch (props.way) {

@@ -2,7 +2,7 @@
 
 export type Consent = 'cookieless' | 'granted' | 'denied';
 
-type Of = { origin: string; key: string };
+export type Of = { origin: string; key: string };
 
 export function htmlSnippet({ origin, key }: Of, consent: Consent): string {
   const attribute = consent === 'cookieless' ? '' : ` data-consent="${consent}"`;

@@ -87,6 +87,7 @@ export async function startIngestService(
       verifiedBotHeader: 'cf-verified-bot',
     },
     collectPath,
+    compatOf: (projectId) => projects.get(projectId)?.record.compat ?? [],
     eventsPerSecond: 0,
     eventsBurst: 1,
     publicMaxAgeMs: 30 * dayMs,

@@ -1,0 +1,208 @@
+// One request of another vendor's SDK: its key, in the head or found in the bytes, before any work on the body; then
+// body -> JSON -> family and the project's setting -> items -> answer.
+
+import type { IncomingMessage } from 'node:http';
+import type { BodyReceiver } from '../../platform/http/bodies/received-body.ts';
+import type { Lease } from '../../platform/http/bodies/request-memory.ts';
+import { peerAddressOf } from '../../platform/http/caller-request.ts';
+import type { HttpAnswer } from '../../platform/http/plain-requests.ts';
+import { readWithin } from '../rpc/accept.ts';
+import { type Refusal, refusal, violationRefusal } from '../rpc/answer.ts';
+import { type Principal, principalOrRefusal } from '../rpc/authenticate.ts';
+import { invalidBody } from '../validation/text/reference-body.ts';
+import { acceptItems, type ItemParts, type Outcome } from './accept-items.ts';
+import { compatAnswer } from './compat-answer.ts';
+import type { CollectEndpoint, SentHead, SentKey } from './endpoint.ts';
+import { dataText, readSentJson } from './mapping/sent-body.ts';
+import { receiveText } from './receive-text.ts';
+
+export interface CallOptions {
+  parts: ItemParts;
+  /** The families that a project's setting names. */
+  familiesOf: (projectId: string) => readonly string[];
+}
+
+interface Call {
+  head: SentHead;
+  /** Of the families that share the path. */
+  endpoints: readonly CollectEndpoint[];
+  request: IncomingMessage;
+  bodies: BodyReceiver;
+  lease: Lease;
+}
+
+/** The row of the table of access that opens the endpoints. */
+const accessMethod = 'sdk.events.v1.EventsService/BatchCreate';
+/** Of a body whose key is not known before it is read. */
+const maxUnknownBytes = 4 * 1_048_576;
+/** A raw key's form, wherever it stands. */
+const keyForm = /(?:pub|prv)_[0-9A-Za-z]{42}/;
+
+/** Undefined where the sender is gone. */
+export async function serveCall(options: CallOptions, call: Call): Promise<HttpAnswer | undefined> {
+  const [first] = call.endpoints;
+  if (first === undefined) return undefined;
+  const served = await serve(options, call);
+  if (served === undefined) return undefined;
+  const { outcome, endpoint = first } = served;
+  const { metrics } = options.parts.events;
+  if (outcome.kind === 'refused') metrics.refusedRequests.inc({ reason: outcome.reason });
+  return compatAnswer(outcome, endpoint.answers, call.head);
+}
+
+interface Served {
+  outcome: Outcome;
+  /** Absent where the family is not known yet. */
+  endpoint?: CollectEndpoint;
+}
+
+async function serve(options: CallOptions, call: Call): Promise<Served | undefined> {
+  const { head, endpoints, lease } = call;
+  const { clock, maxBodyBytes } = options.parts.events;
+  const receiveTimeMs = clock.nowMs();
+  const headKey = firstKey(endpoints, head, undefined);
+  const early = headKey && (await principalOf(headKey, options));
+  if (early !== undefined) {
+    if ('kind' in early) return { outcome: early };
+    lease.claim(early.keyId);
+  }
+  const maxBytes = early === undefined ? Math.min(maxUnknownBytes, maxBodyBytes) : maxBodyBytes;
+  const text = await textOf(call, maxBytes);
+  if (text === undefined) return undefined;
+  if (!Buffer.isBuffer(text)) return { outcome: told(options, call, early, text) };
+
+  const found = headKey ?? keyInText(text, call);
+  if (found === undefined) return { outcome: noKey };
+  // The key of a head is asked once more: it may have been revoked while the body came.
+  const principal = await principalOf(found, options);
+  if ('kind' in principal) return { outcome: principal };
+  if (early === undefined && !lease.handOver(principal.keyId)) return { outcome: tooManyHeld };
+  const read = readWithin(options.parts.events.eventLimit, principal.keyId, text.length, () => {
+    const json = readSentJson(text);
+    return json.kind === 'parsed' ? { kind: 'valid' as const, json: json.value } : json;
+  });
+  if ('code' in read) return { outcome: told(options, call, principal, read) };
+  if (read.kind === 'invalid') {
+    return { outcome: told(options, call, principal, violationRefusal(read.violation)) };
+  }
+  return serveJson(options, call, { json: read.json, found, principal, receiveTimeMs });
+}
+
+interface ReadCall {
+  json: unknown;
+  /** The key that was checked, and whose it is. */
+  found: SentKey;
+  principal: Principal;
+  receiveTimeMs: number;
+}
+
+async function serveJson(options: CallOptions, call: Call, read: ReadCall): Promise<Served> {
+  const { head, endpoints, request } = call;
+  const { json, found, receiveTimeMs } = read;
+  const claiming = endpoints.filter(({ claims }) => claims === undefined || claims(head, json));
+  const on = options.familiesOf(read.principal.projectId);
+  const endpoint = claiming.find(({ family }) => on.includes(family)) ?? claiming[0];
+  if (endpoint === undefined) {
+    const unknown = violationRefusal(invalidBody('events_missing').violation);
+    return { outcome: told(options, call, read.principal, unknown) };
+  }
+  // A text of the body that looks like a key may stand before the key itself.
+  const key = endpoint.keyOf(head, json) ?? found;
+  const principal = key.text === found.text ? read.principal : await principalOf(key, options);
+  if ('kind' in principal) return { outcome: principal, endpoint };
+  const { family } = endpoint;
+  if (!options.familiesOf(principal.projectId).includes(family)) {
+    return { outcome: told(options, call, principal, familyOff(family), endpoint), endpoint };
+  }
+  const callerRequest = { headers: request.headers, peerAddress: peerAddressOf(request.socket) };
+  const outcome = await acceptItems(
+    {
+      principal,
+      caller: options.parts.events.callers.read(callerRequest, principal.credential),
+      request: callerRequest,
+      receiveTimeMs,
+      timeoutMs: Number.POSITIVE_INFINITY,
+      draft: {
+        projectId: principal.projectId,
+        family,
+        receiveTimeMs,
+        correctsClock: principal.credential === 'public',
+      },
+      tell: (refused) => {
+        options.parts.events.metrics.leftOutItems.inc({ reason: refused.reason });
+        told(options, call, principal, refused, endpoint);
+      },
+    },
+    endpoint.decode(head, json),
+    options.parts,
+  );
+  if (outcome.kind === 'refused') told(options, call, principal, outcome, endpoint);
+  return { outcome, endpoint };
+}
+
+/** Of a GET, the parameter `data`; without one the head says all. */
+async function textOf(
+  { request, bodies, lease, head }: Call,
+  maxBytes: number,
+): Promise<Buffer | Refusal | undefined> {
+  if (request.method === 'POST') return receiveText(request, bodies, lease, maxBytes);
+  const data = head.query.get('data');
+  return data === null ? Buffer.from('{}') : dataText(data);
+}
+
+function firstKey(
+  endpoints: readonly CollectEndpoint[],
+  head: SentHead,
+  json: unknown,
+): SentKey | undefined {
+  for (const { keyOf } of endpoints) {
+    const key = keyOf(head, json);
+    if (key !== undefined) return key;
+  }
+  return undefined;
+}
+
+/** A key costs a search of the bytes: without one that opens something, the body is not parsed. */
+function keyInText(text: Buffer, { request }: Call): SentKey | undefined {
+  const [key] = keyForm.exec(text.toString('latin1')) ?? [];
+  if (key === undefined) return undefined;
+  return { text: key, from: request.method === 'GET' ? 'url' : 'body' };
+}
+
+async function principalOf(
+  { text, from }: SentKey,
+  { parts }: CallOptions,
+): Promise<Principal | Refusal> {
+  const credentials = from === 'url' ? { apiKeyParam: text } : { apiKey: text };
+  return principalOrRefusal(await parts.events.authenticate(accessMethod, credentials));
+}
+
+const noKey = refusal(
+  'unauthenticated',
+  'unauthenticated',
+  'no credential: the SDK must be given a key of the project in place of its vendor’s',
+);
+const tooManyHeld = refusal('unavailable', 'busy', 'too many requests are being received');
+
+function familyOff(family: string): Refusal {
+  const message = `the project does not take requests of ${family}: its settings switch them on`;
+  return refusal('permission_denied', 'compat_off', message);
+}
+
+/** Tells the project's people; returns the refusal. */
+function told(
+  { parts }: CallOptions,
+  { head, endpoints }: Call,
+  principal: Principal | undefined,
+  refused: Refusal,
+  endpoint = endpoints[0],
+): Refusal {
+  if (principal === undefined) return refused;
+  const { projectId } = principal;
+  const method = `compat/${endpoint?.family ?? ''}`;
+  // Who may switch the family on learns that its requests come.
+  const isOff = refused.reason === 'compat_off';
+  const refusal: Refusal = isOff ? { ...refused, code: 'invalid_argument' } : refused;
+  parts.events.refusals.tell({ projectId, method, refusal, headers: head.headers });
+  return refused;
+}

@@ -1,0 +1,175 @@
+// posthog-js and posthog-node: batches of events whose persons, groups and aliases are events too.
+
+import { fieldOf, isObject, type JsonObject } from '../../../platform/json.ts';
+import {
+  type Answers,
+  type CollectEndpoint,
+  type Decoded,
+  type Endpoint,
+  type Family,
+  jsonBody,
+  keyIn,
+  noItems,
+  type SentHead,
+  type SentKey,
+  usualAnswers,
+} from '../endpoint.ts';
+import { EventDraft } from '../mapping/event-draft.ts';
+import { idText, textOf, timeMsOf } from '../mapping/sent-values.ts';
+import { putDollarProperties, putRevenue } from '../mapping/well-known-names.ts';
+
+/** The browser's SDK drops a batch for good on 204, 400, 413 and 429, and sends it again on 503. */
+const browserAnswers: Answers = {
+  ...usualAnswers,
+  accepted: { status: 200, body: () => jsonBody({ status: 1 }) },
+  unreadable: 200,
+};
+/** Node's halves a batch that it is told is too large. */
+const nodeAnswers: Answers = { ...browserAnswers, unreadable: 400 };
+
+/** In place of an id, where the SDK keeps none: the server is to tell visitors apart. */
+const cookielessId = '$posthog_cookieless';
+
+function keyOf(_head: SentHead, json: unknown): SentKey | undefined {
+  const [first] = itemsOf(json);
+  const key = fieldOf(json, 'api_key') ?? fieldOf(json, 'token');
+  return keyIn(key ?? fieldOf(first, 'api_key') ?? tokenOf(first), 'body');
+}
+
+function tokenOf(event: unknown): unknown {
+  return fieldOf(fieldOf(event, 'properties'), 'token');
+}
+
+/** A batch, a bare list, or one event alone. */
+function itemsOf(json: unknown): readonly unknown[] {
+  if (Array.isArray(json)) return json;
+  const batch = fieldOf(json, 'batch');
+  if (Array.isArray(batch)) return batch;
+  return fieldOf(json, 'event') === undefined ? [] : [json];
+}
+
+function decode(_head: SentHead, json: unknown): Decoded {
+  const decoded = noItems();
+  const sentMs = timeMsOf(fieldOf(json, 'sent_at'));
+  for (const item of itemsOf(json)) {
+    const event = isObject(item) ? item : undefined;
+    const name = textOf(event?.['event']);
+    if (event === undefined || name === undefined) {
+      decoded.unreadable++;
+      continue;
+    }
+    decodeEvent(event, name, sentMs, decoded);
+  }
+  return decoded;
+}
+
+function decodeEvent(
+  event: JsonObject,
+  name: string,
+  sentMs: number | undefined,
+  decoded: Decoded,
+): void {
+  const properties = isObject(event['properties']) ? event['properties'] : {};
+  const distinctId = idText(event['distinct_id']) ?? idText(properties['distinct_id']) ?? undefined;
+  const draft = new EventDraft(name);
+  draft.id = idText(event['uuid']);
+  draft.timeMs = timeMsOf(event['timestamp']);
+  draft.sentMs = sentMs;
+  draft.distinctId = distinctId === cookielessId ? undefined : distinctId;
+  draft.session = idText(properties['$session_id']);
+  putGroups(draft, properties['$groups']);
+  putRevenue(draft.properties, properties);
+  putDollarProperties(draft.properties, properties, left);
+  decoded.events.push(draft);
+  if (distinctId !== undefined && distinctId !== cookielessId) {
+    addCalls(distinctId, event, properties, decoded);
+  }
+}
+
+/** Properties that the event's own fields or a call of identity hold. */
+const left: ReadonlySet<string> = new Set(['distinct_id', 'token', '$set', '$set_once', '$groups']);
+
+function putGroups(draft: EventDraft, groups: unknown): void {
+  if (!isObject(groups)) return;
+  for (const type in groups) draft.properties.put(`$group_${type}`, idText(groups[type]));
+}
+
+function addCalls(
+  distinctId: string,
+  event: JsonObject,
+  properties: JsonObject,
+  { calls }: Decoded,
+): void {
+  const alias = properties['alias'];
+  if (event['event'] === '$create_alias' && alias !== undefined) {
+    calls.push({ externalId: distinctId, alias });
+  }
+  const traits = {
+    ...groupTraits(event, properties),
+    ...membersOf(event['$set']),
+    ...membersOf(properties['$set']),
+  };
+  const isIdentify = event['event'] === '$identify';
+  if (!isIdentify && Object.keys(traits).length === 0) return;
+  const anonymousId = isIdentify ? properties['$anon_distinct_id'] : undefined;
+  calls.push({ externalId: distinctId, anonymousId, traits });
+}
+
+function groupTraits(event: JsonObject, properties: JsonObject): JsonObject {
+  const type = textOf(properties['$group_type']);
+  if (event['event'] !== '$groupidentify' || type === undefined) return {};
+  return { [`$group_${type}`]: idText(properties['$group_key']) };
+}
+
+function membersOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+const collect = (answers: Answers): CollectEndpoint => ({
+  kind: 'collect',
+  family: 'posthog',
+  claims: (_head, json) => itemsOf(json).length > 0 || Array.isArray(fieldOf(json, 'batch')),
+  keyOf,
+  decode,
+  answers,
+});
+
+/** The least that starts the SDK: no flags, no surveys, no recording. */
+const config = {
+  supportedCompression: ['gzip', 'gzip-js'],
+  hasFeatureFlags: false,
+  surveys: false,
+  sessionRecording: false,
+  heatmaps: false,
+  capturePerformance: false,
+  siteApps: [],
+  toolbarParams: {},
+  isAuthenticated: false,
+  defaultIdentifiedOnly: true,
+};
+const flags = { flags: {}, featureFlags: {}, errorsWhileComputingFlags: false };
+
+const configPath = /^\/array\/([\w.-]{1,200})\/config(\.js)?$/;
+
+function matchConfig(path: string): Endpoint | undefined {
+  const [whole, key = '', script] = configPath.exec(path) ?? [];
+  if (whole === undefined) return undefined;
+  const ofKey = JSON.stringify({ [key]: { config, siteApps: [] } });
+  const text = `window._POSTHOG_REMOTE_CONFIG=Object.assign(window._POSTHOG_REMOTE_CONFIG||{},${ofKey});`;
+  return {
+    kind: 'fixed',
+    answer: () => (script === undefined ? jsonBody(config) : { text, type: 'text/javascript' }),
+  };
+}
+
+export const posthog: Family = {
+  paths: new Map<string, Endpoint>([
+    ['/e', collect(browserAnswers)],
+    ['/i/v0/e', collect(browserAnswers)],
+    ['/capture', collect(browserAnswers)],
+    ['/batch', collect(nodeAnswers)],
+    ['/flags', { kind: 'fixed', answer: () => jsonBody(flags) }],
+    ['/decide', { kind: 'fixed', answer: () => jsonBody({ ...config, ...flags }) }],
+  ]),
+  match: matchConfig,
+};

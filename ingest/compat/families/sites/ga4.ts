@@ -1,0 +1,135 @@
+// GA4's protocols: hits of pages, whose query says all, and the Measurement Protocol of servers, with events in a body.
+
+import { fieldOf, isObject, type JsonObject } from '../../../../platform/json.ts';
+import {
+  type CollectEndpoint,
+  type Decoded,
+  type Endpoint,
+  type Family,
+  keyIn,
+  noItems,
+  type SentHead,
+  type SentKey,
+  usualAnswers,
+} from '../../endpoint.ts';
+import { EventDraft } from '../../mapping/event-draft.ts';
+import { idText, textOf, timeMsOf } from '../../mapping/sent-values.ts';
+import { putRevenue } from '../../mapping/well-known-names.ts';
+
+function pageKey({ query }: SentHead): SentKey | undefined {
+  return keyIn(query.get('tid'), 'url');
+}
+
+function decodeHit({ query }: SentHead): Decoded {
+  const decoded = noItems();
+  const name = textOf(query.get('en'));
+  if (name === undefined) {
+    decoded.unreadable++;
+    return decoded;
+  }
+  const draft = new EventDraft(name === 'user_engagement' ? '$pageleave' : name);
+  const visitor = textOf(query.get('cid'));
+  draft.distinctId = textOf(query.get('uid')) ?? visitor;
+  const session = textOf(query.get('sid'));
+  if (session !== undefined) draft.session = `${visitor ?? ''}/${session}`;
+  const { properties } = draft;
+  properties.putText('$url', query.get('dl') ?? undefined);
+  properties.putText('$referrer', query.get('dr') ?? undefined);
+  properties.put('title', textOf(query.get('dt')));
+  properties.put('$locale', textOf(query.get('ul')));
+  properties.put('screen', textOf(query.get('sr')));
+  properties.put('engaged_ms', numberOf(query.get('_et')));
+  properties.put('currency', textOf(query.get('cu')));
+  for (const [parameter, value] of query) {
+    if (parameter.startsWith('ep.')) properties.put(parameter.slice('ep.'.length), value);
+    if (parameter.startsWith('epn.')) {
+      properties.put(parameter.slice('epn.'.length), numberOf(value) ?? value);
+    }
+  }
+  properties.put('amount', numberOf(query.get('epn.value')));
+  decoded.events.push(draft);
+  return decoded;
+}
+
+function numberOf(text: string | null): number | undefined {
+  const number = text === null || text === '' ? Number.NaN : Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** The secret of a server may be a private key only where it stands in no address. */
+function serverKey({ query }: SentHead): SentKey | undefined {
+  return keyIn(query.get('measurement_id') ?? query.get('firebase_app_id'), 'url');
+}
+
+function decodeServer(_head: SentHead, json: unknown): Decoded {
+  const decoded = noItems();
+  const events = fieldOf(json, 'events');
+  if (!isObject(json) || !Array.isArray(events)) {
+    decoded.unreadable++;
+    return decoded;
+  }
+  const visitor = idText(json['client_id']) ?? idText(json['app_instance_id']);
+  const userId = idText(json['user_id']);
+  const traits = valuesOf(json['user_properties']);
+  if (userId !== undefined && Object.keys(traits).length > 0) {
+    decoded.calls.push({ externalId: userId, traits });
+  }
+  for (const event of events) {
+    const name = textOf(fieldOf(event, 'name'));
+    if (!isObject(event) || name === undefined) {
+      decoded.unreadable++;
+      continue;
+    }
+    const draft = serverDraft(event, name, visitor);
+    draft.distinctId = userId ?? visitor;
+    draft.timeMs ??= microseconds(json['timestamp_micros']);
+    decoded.events.push(draft);
+  }
+  return decoded;
+}
+
+function serverDraft(event: JsonObject, name: string, visitor: string | undefined): EventDraft {
+  const sent = isObject(event['params']) ? event['params'] : {};
+  const draft = new EventDraft(name);
+  draft.timeMs = microseconds(event['timestamp_micros']);
+  const session = idText(sent['session_id']);
+  if (session !== undefined) draft.session = `${visitor ?? ''}/${session}`;
+  draft.properties.putText('$url', sent['page_location']);
+  draft.properties.putText('$referrer', sent['page_referrer']);
+  draft.properties.put('title', textOf(sent['page_title']));
+  putRevenue(draft.properties, { revenue: sent['value'], ...sent });
+  draft.properties.putAll(sent);
+  return draft;
+}
+
+function microseconds(value: unknown): number | undefined {
+  const micros = typeof value === 'string' ? Number(value) : value;
+  return typeof micros === 'number' ? timeMsOf(micros / 1_000) : undefined;
+}
+
+/** `{plan: {value: "pro"}}` */
+function valuesOf(properties: unknown): JsonObject {
+  if (!isObject(properties)) return {};
+  const entries = Object.entries(properties).map(([key, value]) => [key, fieldOf(value, 'value')]);
+  return Object.fromEntries(entries);
+}
+
+const answers = {
+  ...usualAnswers,
+  accepted: { status: 200 as const, body: () => ({ text: '', type: 'text/plain' }) },
+};
+
+const page: CollectEndpoint = {
+  ...{ kind: 'collect', family: 'ga4', keyOf: pageKey, decode: decodeHit, answers },
+  takesGet: true,
+};
+const server: CollectEndpoint = {
+  ...{ kind: 'collect', family: 'ga4', keyOf: serverKey, decode: decodeServer, answers },
+};
+
+export const ga4: Family = {
+  paths: new Map<string, Endpoint>([
+    ['/g/collect', page],
+    ['/mp/collect', server],
+  ]),
+};

@@ -1,0 +1,74 @@
+// Umami's tracker and @umami/node: one page view, event or description of a visitor a request.
+
+import { fieldOf, isObject, type JsonObject } from '../../../../platform/json.ts';
+import {
+  type CollectEndpoint,
+  type Decoded,
+  type Endpoint,
+  type Family,
+  jsonBody,
+  keyIn,
+  noItems,
+  type SentHead,
+  usualAnswers,
+} from '../../endpoint.ts';
+import { EventDraft } from '../../mapping/event-draft.ts';
+import { idText, textOf, timeMsOf } from '../../mapping/sent-values.ts';
+import { putRevenue } from '../../mapping/well-known-names.ts';
+
+function decode(_head: SentHead, json: unknown): Decoded {
+  const decoded = noItems();
+  const payload = fieldOf(json, 'payload');
+  if (!isObject(payload)) {
+    decoded.unreadable++;
+    return decoded;
+  }
+  const distinctId = idText(payload['id']);
+  if (fieldOf(json, 'type') === 'identify') {
+    const traits = payload['data'];
+    if (distinctId !== undefined) decoded.calls.push({ externalId: distinctId, traits });
+    else decoded.events.push(draftOf(payload, 'identify', undefined));
+    return decoded;
+  }
+  const name = textOf(payload['name']) ?? 'pageview';
+  decoded.events.push(draftOf(payload, name, distinctId));
+  return decoded;
+}
+
+function draftOf(payload: JsonObject, name: string, distinctId: string | undefined): EventDraft {
+  const draft = new EventDraft(name);
+  draft.distinctId = distinctId;
+  const seconds = payload['timestamp'];
+  draft.timeMs = typeof seconds === 'number' ? timeMsOf(seconds * 1_000) : undefined;
+  const { properties } = draft;
+  properties.putText('$url', pageUrl(payload));
+  properties.putText('$referrer', payload['referrer']);
+  properties.put('title', textOf(payload['title']));
+  properties.put('$locale', textOf(payload['language']));
+  properties.put('screen', textOf(payload['screen']));
+  properties.put('tag', textOf(payload['tag']));
+  const data = isObject(payload['data']) ? payload['data'] : {};
+  putRevenue(properties, data);
+  properties.putAll(data);
+  return draft;
+}
+
+/** The tracker sends a whole address, Node's client a path beside the host. */
+function pageUrl({ url, hostname }: JsonObject): string | undefined {
+  const path = textOf(url);
+  const host = textOf(hostname);
+  return path?.startsWith('/') === true && host !== undefined ? `https://${host}${path}` : path;
+}
+
+/** The tracker sends the token back as x-umami-cache; nothing here needs one. */
+const done = jsonBody({ cache: 'millrace' });
+
+const collect: CollectEndpoint = {
+  kind: 'collect',
+  family: 'umami',
+  keyOf: (_head, json) => keyIn(fieldOf(fieldOf(json, 'payload'), 'website'), 'body'),
+  decode,
+  answers: { ...usualAnswers, accepted: { status: 200, body: () => done } },
+};
+
+export const umami: Family = { paths: new Map<string, Endpoint>([['/api/send', collect]]) };
