@@ -5,8 +5,8 @@ import { ConnectError } from '@connectrpc/connect';
 import { expect, it } from 'vitest';
 import * as fieldRules from '../control/request-fields.ts';
 import { checkText } from '../ingest/validation/text/request-text.ts';
+import { parseDecimal } from '../platform/filters/numeric-range.ts';
 import { readCanonicalText, typesThatCanHold } from '../query/filters/canonical-text.ts';
-import { parseDecimal } from '../query/filters/numeric-range.ts';
 
 /** A body of a control method can hold as many. */
 const length = 65_536;

@@ -3,6 +3,13 @@
 
 import { clone, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import {
+  checkFilterCount,
+  checkFilters,
+  checkKinds,
+  looksForPart,
+  type NamedFilter,
+} from '../../platform/filters/filter-bounds.ts';
+import {
   hasMoreCodePoints,
   maxDistinctIdCodePoints,
   maxKindCharacters,
@@ -17,13 +24,6 @@ import type {
 import { decodeCursor, type Position } from '../cursor.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
 import { filterCondition } from '../filters/filter.ts';
-import {
-  checkFilterCount,
-  checkFilters,
-  checkKinds,
-  looksForPart,
-  type NamedFilter,
-} from '../filters/filter-bounds.ts';
 import { idBytesSql } from '../identity/identity-sql.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';

@@ -2,12 +2,12 @@
 // where one of the sets says that any of its groups suffices, the alternatives of both are multiplied out.
 
 import { create } from '@bufbuild/protobuf';
+import { maxFilters } from '../../platform/filters/filter-bounds.ts';
 import { LogicalOperator, type PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type FilterGroup,
   FilterGroupSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { maxFilters } from '../filters/filter-bounds.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
 export interface FilterGroups {

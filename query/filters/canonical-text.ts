@@ -2,7 +2,7 @@
 // the string, the integer and the double. A filter's text becomes values here; a stored value becomes text in the
 // engine.
 
-import { foldCase } from './fold-case.ts';
+import { foldCase } from '../../platform/filters/fold-case.ts';
 
 /** The values of each type that have a given canonical text. The string is left out: every text has one. */
 interface TextReadings {

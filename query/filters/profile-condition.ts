@@ -2,17 +2,17 @@
 // fixed text and placeholders: a request's values are bound. Each condition is true or false for every profile, never
 // NULL.
 
+import type { Comparisons } from '../../platform/filters/filter-rules.ts';
+import type { Bound } from '../../platform/filters/numeric-range.ts';
 import { maxTraitLevels } from '../../platform/limits.ts';
 import type { Bindings } from './bindings.ts';
-import type { Comparisons } from './filter.ts';
-import type { Bound } from './numeric-range.ts';
 import { partSearch } from './text-search.ts';
 
 /**
  * Conditions on the trait `name` of the column `traits`. If the profile has no such key, dots in the name lead into an
  * object.
  */
-export function traitComparisons(name: string, bindings: Bindings): Comparisons {
+export function traitComparisons(name: string, bindings: Bindings): Comparisons<string> {
   const { sql, isCanonical } = traitJsonSql(name, bindings);
   return jsonComparisons(sql, bindings, isCanonical);
 }
@@ -35,7 +35,11 @@ export function traitJsonSql(
 }
 
 /** `json` and `canonical` as traitJsonSql gives them. */
-function jsonComparisons(json: string, bindings: Bindings, canonical: boolean): Comparisons {
+function jsonComparisons(
+  json: string,
+  bindings: Bindings,
+  canonical: boolean,
+): Comparisons<string> {
   const present = `${json} NOT IN ('', 'null')`;
   const text = `if(startsWith(${json}, '"'), JSONExtractString(${json}), ${json})`;
   const isNumber = `(match(${json}, '^[-0-9]'))`;
@@ -74,7 +78,7 @@ function jsonTexts(text: string): string[] {
 }
 
 /** Conditions on a text, a column or an expression, that is '' if the field is absent. */
-export function textComparisons(column: string, bindings: Bindings): Comparisons {
+export function textComparisons(column: string, bindings: Bindings): Comparisons<string> {
   return {
     isOneOf: (texts) =>
       `(${column} != '' AND ${column} IN ${bindings.bind('Array(String)', texts)})`,

@@ -3,6 +3,7 @@
 // selects all other events.
 
 import { columnOfProperty, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
+import { type Bound, type DecimalNumber, intRange } from '../../platform/filters/numeric-range.ts';
 import type { Bindings } from './bindings.ts';
 import {
   doubleTextSql,
@@ -10,7 +11,6 @@ import {
   timeTextSql,
   typesThatCanHold,
 } from './canonical-text.ts';
-import { type Bound, type DecimalNumber, intRange } from './numeric-range.ts';
 import { partSearch } from './text-search.ts';
 
 /** SQL for the places of one property's values. `has`: a missing key reads as the map's default value. */

@@ -2,13 +2,13 @@
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { foldCase } from '../../platform/filters/fold-case.ts';
 import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import { InsightType } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
-import { foldCase } from './fold-case.ts';
 
 const engine = useEngine();
 const projectId = 'prj_folded';

@@ -1,11 +1,11 @@
-// SQL that looks for a part of a text, or for its beginning, whatever the case of either (fold-case.ts), in time that
+// SQL that looks for a part of a text, or for its beginning, whatever the case of either (foldCase), in time that
 // grows with the text alone. The engine's position functions and ILIKE compare the part anew at each place that begins
 // like it: positionCaseInsensitiveUTF8 of 'aaa…ab' in a million letters a takes 5 s, and no time limit and no KILL ends
 // it before its block. As a regular expression it takes 4 ms. (?i) is for letters of ASCII, which need no folding then,
 // and keeps the engine from turning an expression that is a plain text into a position.
 
+import { foldCase } from '../../platform/filters/fold-case.ts';
 import type { Bindings } from './bindings.ts';
-import { foldCase } from './fold-case.ts';
 
 /** SQL for whether `text`, SQL too, holds `part`, which is no longer than filter-bounds.ts allows. */
 export function partSearch(part: string, bindings: Bindings): (text: string) => string {

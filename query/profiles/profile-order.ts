@@ -1,10 +1,10 @@
 // The orders of a list of profiles besides the usual one: what a profile is ordered by, as SQL, and the page token that
 // carries the last profile's place. Running the statement is ordered-page.ts's.
 
+import { checkPropertyText } from '../../platform/filters/filter-rules.ts';
 import { type ListRequest, ProfileOrder } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { openCursor, sealCursor } from '../cursor.ts';
 import type { Bindings } from '../filters/bindings.ts';
-import { checkPropertyText } from '../filters/filter.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
 /** A profile's place in an order: those without a value last, then by number, then by text, then by id. */

@@ -3,6 +3,13 @@
 
 import { clone, toBinary } from '@bufbuild/protobuf';
 import {
+  checkFilterCount,
+  checkFilters,
+  checkGroups,
+  looksForPart,
+} from '../../platform/filters/filter-bounds.ts';
+import { checkPropertyName } from '../../platform/filters/filter-rules.ts';
+import {
   FilterOperator,
   LogicalOperator,
   type PropertyFilter,
@@ -14,13 +21,7 @@ import {
   ListRequestSchema,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import type { Bindings } from '../filters/bindings.ts';
-import { checkPropertyName, comparison } from '../filters/filter.ts';
-import {
-  checkFilterCount,
-  checkFilters,
-  checkGroups,
-  looksForPart,
-} from '../filters/filter-bounds.ts';
+import { comparison } from '../filters/filter.ts';
 import { textComparisons, traitComparisons } from '../filters/profile-condition.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 

@@ -1,17 +1,17 @@
 // Checks ActivityService.Watch's request and turns it into what a viewer asks: which events, which stages, how many.
 
+import {
+  checkFilterCount,
+  checkFilters,
+  checkKinds,
+  looksForPart,
+} from '../../platform/filters/filter-bounds.ts';
 import type {
   ActivityEvent,
   WatchRequest,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { WatchStage } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { eventPredicate } from '../filters/event-predicate.ts';
-import {
-  checkFilterCount,
-  checkFilters,
-  checkKinds,
-  looksForPart,
-} from '../filters/filter-bounds.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 
 /** Events a second that are shown: without a number, and at most. */

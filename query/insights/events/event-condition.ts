@@ -1,6 +1,8 @@
 // Turns the events that a question names, kind and filters, into a condition on rows of `events`. Filters on traits ask
 // for the event's person, whose key is the column user_key (persons.ts).
 
+import { checkGroups } from '../../../platform/filters/filter-bounds.ts';
+import { checkPropertyName } from '../../../platform/filters/filter-rules.ts';
 import {
   type EventFilter,
   FilterOperator,
@@ -10,8 +12,7 @@ import {
 } from '../../../proto/gen/common/v1/filter_pb.js';
 import type { FilterGroup } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Bindings } from '../../filters/bindings.ts';
-import { checkPropertyName, comparison, filterCondition } from '../../filters/filter.ts';
-import { checkGroups } from '../../filters/filter-bounds.ts';
+import { comparison, filterCondition } from '../../filters/filter.ts';
 import { traitComparisons } from '../../filters/profile-condition.ts';
 import { invalidArgument } from '../../invalid-argument.ts';
 import { livingProfilesSql } from './persons.ts';

@@ -5,6 +5,11 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import {
+  checkFilterCount,
+  checkFilters,
+  looksForPart,
+} from '../../../platform/filters/filter-bounds.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
@@ -27,7 +32,6 @@ import {
 import { encodeCursor } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
-import { checkFilterCount, checkFilters, looksForPart } from '../../filters/filter-bounds.ts';
 import { profileKeySql } from '../../identity/identity-sql.ts';
 import { invalidArgument } from '../../invalid-argument.ts';
 import { readRows, type Statement } from '../../read-rows.ts';

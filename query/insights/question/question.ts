@@ -3,6 +3,11 @@
 
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import {
+  checkFilterCount,
+  checkFilters,
+  looksForPart,
+} from '../../../platform/filters/filter-bounds.ts';
+import {
   hasMoreCodePoints,
   maxKindCharacters,
   maxPropertyKeyCodePoints,
@@ -17,7 +22,6 @@ import type {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Bindings, createBindings } from '../../filters/bindings.ts';
-import { checkFilterCount, checkFilters, looksForPart } from '../../filters/filter-bounds.ts';
 import { invalidArgument } from '../../invalid-argument.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';

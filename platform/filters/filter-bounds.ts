@@ -1,17 +1,13 @@
 // The bounds on all filters of one request, looked at before any filter is read. The meaning of a filter is
-// filter.ts's.
+// filter-rules.ts's.
 
-import {
-  hasMoreCodePoints,
-  maxKindCharacters,
-  maxStringValueCodePoints,
-} from '../../platform/limits.ts';
 import {
   FilterOperator,
   LogicalOperator,
   type PropertyFilter,
 } from '../../proto/gen/common/v1/filter_pb.js';
 import { invalidArgument } from '../invalid-argument.ts';
+import { hasMoreCodePoints, maxKindCharacters, maxStringValueCodePoints } from '../limits.ts';
 import { foldCase } from './fold-case.ts';
 
 /** Of one request. */
