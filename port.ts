@@ -181,7 +181,7 @@ async function openIngest(
 
 async function openWebhookManagement(
   { roles, webhooks: settings, readsPerSecond }: Config,
-  { nats, rooms, clickhouse, control, clock, log }: Foundation,
+  { nats, rooms, clickhouse, control, projects, clock, log }: Foundation,
 ): Promise<NodeHttpRoute[]> {
   if (!roles.includes('webhooks') || clickhouse === undefined) return [];
   const { ownerOf } = control.directory;
@@ -194,10 +194,10 @@ async function openWebhookManagement(
       organizations: control.directory,
       isProven: (customerId) => control.customers.get(customerId)?.emailVerified === true,
     },
+    organizationOf: (projectId) => projects.get(projectId)?.record.organizationId,
     attempts: createAttemptLog({ clickhouse: clickhouse.first, clock, log, ownerOf }),
     box: control.box,
-    settings,
-    readsPerSecond,
+    ...{ settings, readsPerSecond },
     clock,
     log,
   });

@@ -12,6 +12,8 @@ import { roomEventTypes } from '../platform/webhooks/webhook-record.ts';
 import { wellKnownKinds } from '../proto/wire/well-known-kinds.ts';
 import { signatureHeaders } from '../webhooks/delivery/sending/signature.ts';
 import { examplePayload } from '../webhooks/management/catalogue/event-types.ts';
+import { requireValue } from '../webhooks/management/schema/check-value.ts';
+import { createContent } from '../webhooks/management/schema/webhook-schema.ts';
 import { root } from './harness/source-tree.ts';
 
 const guide = readFileSync(join(root, 'docs/webhooks.md'), 'utf8');
@@ -101,6 +103,16 @@ it('Node and Python are always there to be tried', () => {
 
 it('the example is the catalogue’s', () => {
   expect(JSON.parse(programIn('json'))).toEqual(examplePayload('message_sent'));
+});
+
+it('the subscription is one that the interface takes', () => {
+  const subscription: unknown = JSON.parse(programIn('json subscription'));
+  const content = { name: 'a', endpoint_url: 'https://a.example/', subscriptions: [subscription] };
+  expect(() => requireValue(createContent, content, 'content')).not.toThrow();
+});
+
+it('the table has the type of every kind', () => {
+  expect(guide).toMatch(/^\| `event` \|[^|]*\| `kind` \|/m);
 });
 
 it.each(roomEventTypes)('the table has %s with its ids', (eventType) => {

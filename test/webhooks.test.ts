@@ -101,13 +101,13 @@ async function sendMessage(room: string, roomType = 'chat'): Promise<Sent> {
 }
 
 /** To a webhook; of one event, where one is given. */
-function postsTo(id: string, event?: Sent): ReceivedPost[] {
+function postsTo(id: string, event?: Pick<Sent, 'eventId'>): ReceivedPost[] {
   const posts = receiver.received.filter((post) => header(post, 'x-service-webhook-id') === id);
   if (event === undefined) return posts;
   return posts.filter(({ body }) => JSON.parse(body).data.eventId === event.eventId);
 }
 
-async function firstPostTo(id: string, event?: Sent): Promise<ReceivedPost> {
+async function firstPostTo(id: string, event?: Pick<Sent, 'eventId'>): Promise<ReceivedPost> {
   await expect.poll(() => postsTo(id, event).length).toBeGreaterThan(0);
   const [post] = postsTo(id, event);
   if (post === undefined) throw new Error('no post');
@@ -177,6 +177,75 @@ it('one event of a room is one post, signed so that outside libraries verify it'
       endpoint_url: receiver.url('/200'),
     },
   ]);
+});
+
+it('an event of any kind is one post where kind and properties fit', async () => {
+  const subscription = {
+    subject_type: 'WEBHOOK_SUBJECT_TYPE_PROJECT',
+    subject_id: stack.projectId,
+    subscription_type: 'WEBHOOK_SUBSCRIPTION_TYPE_EVENT',
+    filter: {
+      kinds: ['purchase', 'subscription_started'],
+      properties: [
+        { property: 'amount', operator: 'FILTER_OPERATOR_GTE', value: '100' },
+        { property: '$pathname', operator: 'FILTER_OPERATOR_EQUALS', value: '/checkout' },
+      ],
+    },
+  };
+  const content = {
+    name: 'Large orders',
+    endpoint_url: receiver.url('/200'),
+    subscriptions: [subscription],
+  };
+  const made = await manage('POST', '', { content });
+  expect(made.status).toBe(201);
+  const [id, secret] = [made.text('webhook.id'), made.text('secret')];
+  const send = async (kind: string, amount: number, path = '/checkout'): Promise<Sent> => {
+    const event = newEvent({
+      kind,
+      distinctId: 'zoë',
+      autoProperties: { $url: { stringValue: `https://shop.example${path}` } },
+      customProperties: {
+        amount: { doubleValue: amount },
+        order_id: { stringValue: 'o1' },
+        subscription_id: { stringValue: 's1' },
+      },
+    });
+    expect((await batchCreate(stack, [event])).status).toBe(200);
+    return event;
+  };
+  await expect
+    .poll(
+      async () => {
+        await send('purchase', 100);
+        return postsTo(id).length;
+      },
+      { interval: 500 },
+    )
+    .toBeGreaterThan(0);
+  const others = [
+    await send('purchase', 99.5),
+    await send('Purchase', 100),
+    await send('purchase', 100, '/cart'),
+  ];
+  const event = await send('subscription_started', 100.5);
+  const post = await firstPostTo(id, event);
+  expect(header(post, 'x-service-event')).toBe('event');
+  expect(await verify(secret, post.body, header(post, 'x-service-signature'))).toBe(true);
+  expect(JSON.parse(post.body)).toMatchObject({
+    ...{ webhookId: id, projectId: stack.projectId, eventType: 'event', source: 'PUBLIC' },
+    data: { eventId: event.eventId, kind: 'subscription_started', amount: 100.5, orderId: 'o1' },
+  });
+  for (const other of others) expect(postsTo(id, other)).toEqual([]);
+  expect(postsTo(id, event)).toHaveLength(1);
+  await expect.poll(() => logsOf(id, event)).toHaveLength(1);
+  const { json } = await manage('GET', `/${id}/logs?event_type=event`);
+  expect(json?.['logs']).toEqual(
+    expect.arrayContaining([expect.objectContaining({ event_type: 'event', status: 'SUCCEEDED' })]),
+  );
+  const sent = await manage('POST', `/${id}/test`, { event_type: 'event' });
+  const testPost = await firstPostTo(id, { eventId: sent.text('event_id') });
+  expect(JSON.parse(testPost.body)).toMatchObject({ test: true, data: { kind: 'order_refunded' } });
 });
 
 it('a failed delivery waits for its retry, and is sent again at once by hand', async () => {

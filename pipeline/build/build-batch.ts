@@ -8,6 +8,7 @@ import { isContext } from '../consume/request-context.ts';
 import { enrich } from '../enrich/steps.ts';
 import { createAgentParser } from '../enrich/user-agent.ts';
 import { findMatchedEvents } from '../webhooks/matched-events.ts';
+import { ProjectFilters } from '../webhooks/project-filter.ts';
 import { RequestSources } from '../webhooks/request-sources.ts';
 import { IdTable } from './batch-ids.ts';
 import { buildRows } from './built-rows.ts';
@@ -40,6 +41,7 @@ export class BatchBuilder {
   readonly #ids: IdTable;
   readonly #sessionless = new SessionlessTable();
   readonly #sources = new RequestSources();
+  readonly #filters = new ProjectFilters();
   #scanned: ScannedRows | undefined;
   readonly #columns = new EventColumns();
   /** For each row of the columns its number in the batch. */
@@ -98,7 +100,10 @@ export class BatchBuilder {
   /** The batch that was read last, without the rows that the verdict drops. */
   finish(verdict: Verdict): BuiltBatch {
     const numbered = { columns: this.#columns, numbers: this.#numbers };
-    const matched = findMatchedEvents(numbered, verdict, this.#sources);
+    const matched = findMatchedEvents(numbered, verdict, {
+      sources: this.#sources,
+      filters: this.#filters,
+    });
     const rows = buildRows(numbered, this.#sessionless.numbers(), verdict);
     this.#forgetRows();
     const stored = rows?.rows ?? 0;

@@ -56,6 +56,12 @@ export class PackedColumn implements ColumnBuffer {
     }
   }
 
+  /** One of a row's texts. */
+  at(row: number, index: number): string {
+    const own = this.#packs.at(row).split(gap)[index] ?? '';
+    return Buffer.from(own, 'latin1').toString();
+  }
+
   /** To be called when cells get other meanings. */
   forgetCells(): void {
     this.#remembered.fill(undefined);

@@ -33,7 +33,7 @@ import { CellPlaces, DictionaryColumn } from './dictionary-column.ts';
 import { PackedColumn } from './packed-column.ts';
 import { PropertyMaps } from './property-maps.ts';
 import { TextColumn } from './text-column.ts';
-import { type TextSlots, textSlots } from './text-slots.ts';
+import { type TextSlots, textOfProperty, textSlots } from './text-slots.ts';
 import { VisitMarks } from './visit-marks.ts';
 import { Int64Column, UuidColumn } from './word-columns.ts';
 
@@ -215,7 +215,7 @@ export class EventColumns {
   }
 
   /** The texts of a column of few texts, to find rows by. */
-  texts(column: 'project_id' | 'kind'): Pick<DictionaryColumn, 'indexOf' | 'indices'> {
+  texts(column: 'project_id' | 'kind'): Pick<DictionaryColumn, 'indexOf' | 'indices' | 'at'> {
     return column === 'kind' ? this.#kind : this.#projectId;
   }
 
@@ -235,6 +235,12 @@ export class EventColumns {
     wants: (name: string) => boolean,
   ): ReadonlyMap<string, PropertyScalar | Date> {
     return this.#maps.read(row, wants);
+  }
+
+  /** The value of one property of a row, with a column or without; undefined where the row has none. */
+  propertyAt(row: number, name: string): PropertyScalar | Date | undefined {
+    const text = textOfProperty(this.#texts, row, name);
+    return text !== '' ? text : this.#maps.read(row, (one) => one === name).get(name);
   }
 
   /** Keeps the rows with these ascending indices and forgets the others. */

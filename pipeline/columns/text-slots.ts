@@ -27,3 +27,17 @@ export function textSlots(nextDictionary: () => number): TextSlots[] {
     return [{ name: pack.column, slot, endSlot: slot + width, buffer }];
   });
 }
+
+const slotOfProperty = new Map<string, number>(
+  autoColumns.map(({ property }, slot) => [property, slot]),
+);
+
+/** A row's text of a property that has a slot; empty where the row has none, and for other properties. */
+export function textOfProperty(columns: readonly TextSlots[], row: number, name: string): string {
+  const slot = slotOfProperty.get(name);
+  const own = slot === undefined ? undefined : columns.find(({ endSlot }) => slot < endSlot);
+  if (slot === undefined || own === undefined) return '';
+  return own.buffer instanceof PackedColumn
+    ? own.buffer.at(row, slot - own.slot)
+    : own.buffer.at(row);
+}

@@ -7,6 +7,7 @@ import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { BatchBuilder } from '../build/build-batch.ts';
 import type { Messages, Verdict } from '../build/thread-messages.ts';
 import type { MatchedEvent } from './matched-events.ts';
+import { makeProjectFilter } from './project-filter.ts';
 import { makeSubscriptionFilter } from './subscription-filter.ts';
 import type { SubscribedProject } from './subscriptions.ts';
 
@@ -201,5 +202,114 @@ describe('the matched events', () => {
     const [found, next] = matched([{ events: [event(long), event()] }]);
     expect(found?.part).toBe('');
     expect(next?.part).not.toBe('');
+  });
+
+  describe('of a project', () => {
+    type Filter = Parameters<typeof makeProjectFilter>[0][number]['subscription'];
+    const to = (webhookId: string, filter: Pick<Filter, 'kinds' | 'properties'>) =>
+      ({
+        webhookId,
+        subscription: { subjectType: 'PROJECT', subjectId: 'p', eventType: 'event', ...filter },
+      }) as const;
+    const asked = (...entries: ReturnType<typeof to>[]) => [
+      { ...subscribed, events: makeProjectFilter(entries) },
+    ];
+    const equals = (property: string, value: string) => ({
+      ...{ property, value },
+      operator: 'FILTER_OPERATOR_EQUALS',
+    });
+    const wanting = (found: readonly MatchedEvent[]) =>
+      found.map((one) => (one.eventType === 'event' ? one.webhookIds : one.eventType));
+
+    it('are of the exact kinds, or of every kind, and come beside what they are in a room', () => {
+      const events = asked(
+        to('shop', { kinds: ['purchase', 'order_refunded'] }),
+        to('shop', { kinds: ['purchase'] }),
+        to('all', {}),
+      );
+      const of = (kind: string) => event({ order_id: text('o1') }, { kind });
+      const requests = [
+        { events: [of('purchase'), of('Purchase'), event()] },
+        { project: 'another', events: [of('purchase')] },
+      ];
+      const found = matched(requests, { subscribed: events });
+      expect(wanting(found)).toEqual([['shop', 'all'], ['all'], 'message_sent', ['all']]);
+      expect(found.map(({ part }) => /"eventType":"(\w+)"/.exec(part)?.[1])).toEqual([
+        'event',
+        'event',
+        'message_sent',
+        'event',
+      ]);
+      expect(found[0] && dataOf(found[0])).toEqual({
+        ...{ eventId: found[0]?.eventId, distinctId: 'ann', kind: 'purchase', orderId: 'o1' },
+      });
+      const shop = asked(to('shop', { kinds: ['order_refunded'] }));
+      expect(matched([{ events: [of('purchase')] }], { subscribed: shop })).toEqual([]);
+    });
+
+    it('have the properties, wherever these lie in the columns', () => {
+      const kinds = ['page_view'];
+      const above = { property: 'amount', operator: 'FILTER_OPERATOR_GT', value: '100' };
+      const events = asked(
+        to('page', { kinds, properties: [equals('$pathname', '/pricing')] }),
+        to('url', { kinds, properties: [equals('$url', 'https://a.example/pricing')] }),
+        to('campaign', {
+          kinds,
+          properties: [equals('$utmSource', 'zoë'), equals('$utmContent', 'c')],
+        }),
+        to('amount', { kinds, properties: [above] }),
+        to('flag', { kinds, properties: [equals('is_first', 'true'), above] }),
+        to('time', { kinds, properties: [equals('at', '2026-11-20T10:00:00.123Z')] }),
+        to('absent', {
+          kinds,
+          properties: [{ property: '$utmSource', operator: 'FILTER_OPERATOR_IS_NOT_SET' }],
+        }),
+        to('unknown', { kinds, properties: [{ property: 'a', operator: 'FILTER_OPERATOR_LIKE' }] }),
+      );
+      const fields = { kind: 'page_view' };
+      const url = { $url: text('https://a.example/pricing') };
+      const campaign = '?utm_source=zo%C3%AB&utm_content=c';
+      const first = { amount: { intValue: '101' }, is_first: { boolValue: true } };
+      const found = matched(
+        [
+          {
+            context: { credential: 'public' },
+            events: [
+              event({}, { ...fields, autoProperties: url }),
+              event(
+                {},
+                { ...fields, autoProperties: { $url: text(`https://a.example/${campaign}`) } },
+              ),
+              event({ amount: { intValue: '100' } }, fields),
+              event({ amount: { doubleValue: 100.5 } }, fields),
+              event(first, fields),
+              event({ amount: text('101') }, fields),
+              event({ at: { timestampValue: '2026-11-20T10:00:00.123456Z' } }, fields),
+            ],
+          },
+        ],
+        { subscribed: events },
+      );
+      expect(wanting(found)).toEqual([
+        ['page', 'url', 'absent'],
+        ['campaign'],
+        ['absent'],
+        ['amount', 'absent'],
+        ['amount', 'flag', 'absent'],
+        ['absent'],
+        ['time', 'absent'],
+      ]);
+    });
+
+    it('are not those of dropped rows, nor of public keys where all are for private ones', () => {
+      const events = asked(to('all', {}));
+      const one = () => event({}, { kind: 'purchase' });
+      const dropped = Uint8Array.of(0b01);
+      const requests = [{ events: [one(), one()] }];
+      expect(matched(requests, { subscribed: events, dropped })).toHaveLength(1);
+      const context = { credential: 'public' } as const;
+      const privateOnly = events.map((project) => ({ ...project, privateOnly: true }));
+      expect(matched([{ context, events: [one()] }], { subscribed: privateOnly })).toEqual([]);
+    });
   });
 });

@@ -1,6 +1,7 @@
-// Finds the events of a batch that webhooks may be for, in a builder's thread: rows of one of the six kinds, of a
-// project whose organization has webhooks, about a room, space or block that one of them subscribes to. Each is
-// rendered once. It is a function of the rows and the verdict; which webhooks an event is for is subscriptions.ts's.
+// Finds the events of a batch that webhooks may be for, in a builder's thread: rows of a project whose organization has
+// webhooks, of one of the six kinds and about a room, space or block that one of them subscribes to, or of a kind and
+// with properties that one subscribes to in the project. Each is rendered once for each type of delivery. It is a
+// function of the rows and the verdict; which webhooks an event is for is subscriptions.ts's.
 
 import { fitsPayload } from '../../platform/webhooks/delivery.ts';
 import { isSubjectName, renderEvent, subjectsOf } from '../../platform/webhooks/payload.ts';
@@ -8,70 +9,117 @@ import { roomEventTypes } from '../../platform/webhooks/webhook-record.ts';
 import type { NumberedRows } from '../build/built-rows.ts';
 import type { Verdict } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';
+import type { EventColumns } from '../columns/record-batch.ts';
+import { type ProjectFilters, type PropertyOf, webhooksWanting } from './project-filter.ts';
 import type { RequestSources } from './request-sources.ts';
 import { mayMatch } from './subscription-filter.ts';
-import type { RoomEvent } from './subscriptions.ts';
+import type { ProjectEvent, RoomEvent, SubscribedProject } from './subscriptions.ts';
 
-export interface MatchedEvent extends RoomEvent {
+export type MatchedEvent = (RoomEvent | ProjectEvent) & {
   eventId: string;
   /** When its request was received; ms since the epoch. */
   receiveTimeMs: number;
   /** The payload's part that all webhooks have in common; empty where it is longer than a payload may be. */
   part: string;
+};
+
+interface BuilderParts {
+  sources: RequestSources;
+  filters: ProjectFilters;
 }
 
 /**
  * The events in the order of rows, without the rows that the verdict drops; they must still be there. All parts
- * together are hardly longer than the batch's bodies.
+ * together are hardly longer than the batch's bodies, and twice as long where rooms' events go out as both types.
  */
 export function findMatchedEvents(
   { columns, numbers }: NumberedRows,
   { dropped, subscribed = [] }: Verdict,
-  sources: RequestSources,
+  { sources, filters }: BuilderParts,
 ): MatchedEvent[] {
   if (subscribed.length === 0) return [];
   const kinds = columns.texts('kind');
   const types = byIndex(roomEventTypes, (type) => kinds.indexOf(type));
   const projectIds = columns.texts('project_id');
   const projects = byIndex(subscribed, ({ projectId }) => projectIds.indexOf(projectId));
-  if (types.size === 0 || projects.size === 0) return [];
+  const hasEvents = subscribed.some(({ events }) => events !== undefined);
+  if ((types.size === 0 && !hasEvents) || projects.size === 0) return [];
   const kindOf = kinds.indices();
   const projectOf = projectIds.indices();
+  const candidatesOf = rememberedCandidates(filters);
   const matched: MatchedEvent[] = [];
   for (let row = 0; row < numbers.length; row++) {
-    const eventType = types.get(kindOf[row] ?? 0);
-    const project = eventType === undefined ? undefined : projects.get(projectOf[row] ?? 0);
-    if (eventType === undefined || project === undefined) continue;
+    const kindIndex = kindOf[row] ?? 0;
+    const eventType = types.get(kindIndex);
+    if (eventType === undefined && !hasEvents) continue;
+    const project = projects.get(projectOf[row] ?? 0);
+    if (project === undefined) continue;
+    const candidates = candidatesOf(project, kindIndex, () => kinds.at(row));
+    if (eventType === undefined && candidates.length === 0) continue;
     const number = numbers.array[row] ?? 0;
     if (((dropped?.[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0) continue;
     const source = sources.of(number);
     if (source === 'PUBLIC' && project.privateOnly) continue;
+    const webhookIds = webhooksWanting(candidates, readOnce(columns, row));
+    if (eventType === undefined && webhookIds.length === 0) continue;
     const { subjects } = subjectsOf(columns.propertiesAt(row, isSubjectName));
-    if (!mayMatch(project.filter, eventType, subjects)) continue;
-    const { projectId, organizationId } = project;
-    const { eventId: idBytes, distinctId, occurTimeMs, receiveTimeMs } = columns.eventAt(row);
-    const eventId = formatUuid(idBytes);
-    const part = renderEvent({
-      organizationId,
-      projectId,
-      eventType,
-      occurTimeMs,
-      source,
-      eventId,
-      distinctId,
-      properties: columns.propertiesAt(row, isCustom),
-    });
-    matched.push({
-      projectId,
-      eventType,
-      source,
-      subjects,
-      eventId,
-      receiveTimeMs,
-      part: fitsPayload(part) ? part : '',
-    });
+    const { projectId } = project;
+    if (eventType !== undefined && mayMatch(project.filter, eventType, subjects)) {
+      const event: RoomEvent = { projectId, eventType, source, subjects };
+      matched.push(rendered(columns, row, project, event));
+    }
+    if (webhookIds.length === 0) continue;
+    const of = { projectId, source, subjects, kind: kinds.at(row), webhookIds };
+    matched.push(rendered(columns, row, project, { ...of, eventType: 'event' }));
   }
   return matched;
+}
+
+/** Whoever may want the events of a project and kind; a batch has few pairs of them. */
+function rememberedCandidates(filters: ProjectFilters) {
+  const known = new Map<SubscribedProject, ReturnType<typeof candidatesByKind>>();
+  return (project: SubscribedProject, kindIndex: number, kind: () => string): Candidates => {
+    if (project.events === undefined) return none;
+    const ofProject = known.get(project) ?? candidatesByKind();
+    known.set(project, ofProject);
+    const ofKind = ofProject.get(kindIndex) ?? filters.read(project.events).candidates(kind());
+    ofProject.set(kindIndex, ofKind);
+    return ofKind;
+  };
+}
+
+/** Hundreds of filters may ask for one property. */
+function readOnce(columns: EventColumns, row: number): PropertyOf {
+  const known = new Map<string, ReturnType<PropertyOf>>();
+  return (name) => {
+    if (known.has(name)) return known.get(name);
+    const value = columns.propertyAt(row, name);
+    known.set(name, value);
+    return value;
+  };
+}
+
+type Candidates = Parameters<typeof webhooksWanting>[0];
+const none: Candidates = [];
+const candidatesByKind = () => new Map<number, Candidates>();
+
+function rendered(
+  columns: EventColumns,
+  row: number,
+  { organizationId }: SubscribedProject,
+  event: RoomEvent | ProjectEvent,
+): MatchedEvent {
+  const { eventId: idBytes, distinctId, occurTimeMs, receiveTimeMs } = columns.eventAt(row);
+  const eventId = formatUuid(idBytes);
+  const { projectId, source } = event;
+  const part = renderEvent({
+    ...(event.eventType === 'event'
+      ? { eventType: event.eventType, kind: event.kind }
+      : { eventType: event.eventType }),
+    ...{ organizationId, projectId, occurTimeMs, source, eventId, distinctId },
+    properties: columns.propertiesAt(row, isCustom),
+  });
+  return { ...event, eventId, receiveTimeMs, part: fitsPayload(part) ? part : '' };
 }
 
 const isCustom = (name: string): boolean => !name.startsWith('$');

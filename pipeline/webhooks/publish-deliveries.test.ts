@@ -76,7 +76,10 @@ function open(options: {
   return { publish, sent, most, count, deliveries, tries: () => tries };
 }
 
-function events(count: number, fields: Partial<MatchedEvent> = {}): MatchedEvent[] {
+function events(
+  count: number,
+  fields: Partial<Pick<MatchedEvent, 'projectId' | 'receiveTimeMs' | 'part'>> = {},
+): MatchedEvent[] {
   return Array.from({ length: count }, (_, n) => ({
     projectId: 'p',
     eventType: 'message_sent',

@@ -1,14 +1,14 @@
-// What an organization's webhooks subscribe to, as a set of hashes: builders' threads ask it which events are worth
-// rendering. It lies in shared memory, so that a verdict hands over thousands of subscriptions at the price of one. Two
-// subscriptions may have one hash, so the exact answer is subscriptions.ts's.
+// What an organization's webhooks subscribe to in rooms, as a set of hashes: builders' threads ask it which events are
+// worth rendering. It lies in shared memory, so that a verdict hands over thousands of subscriptions at the price of
+// one. Two subscriptions may have one hash, so the exact answer is subscriptions.ts's.
 
 import type { Subjects } from '../../platform/webhooks/payload.ts';
 import {
   type RoomEventType,
+  type RoomSubjectType,
+  type RoomSubscription,
   roomEventTypes,
-  type SubjectType,
-  type Subscription,
-  subjectTypes,
+  roomSubjectTypes,
 } from '../../platform/webhooks/webhook-record.ts';
 
 /** Hashes in open addressing; at least twice as many slots as hashes, 0 is a free one. */
@@ -16,7 +16,9 @@ export type SubscriptionFilter = Int32Array<SharedArrayBuffer>;
 
 const free = 0;
 
-export function makeSubscriptionFilter(subscriptions: readonly Subscription[]): SubscriptionFilter {
+export function makeSubscriptionFilter(
+  subscriptions: readonly RoomSubscription[],
+): SubscriptionFilter {
   const slots = 2 ** Math.ceil(Math.log2(subscriptions.length * 2 + 1));
   const filter = new Int32Array(new SharedArrayBuffer(slots * 4));
   for (const { eventType, subjectType, subjectId, roomType } of subscriptions) {
@@ -34,7 +36,7 @@ export function mayMatch(
   eventType: RoomEventType,
   { roomId, spaceId, blockId, roomType }: Subjects,
 ): boolean {
-  const about = (subjectType: SubjectType, subjectId: string | undefined): boolean => {
+  const about = (subjectType: RoomSubjectType, subjectId: string | undefined): boolean => {
     if (subjectId === undefined) return false;
     const hash = hashOf(eventType, subjectType, subjectId);
     return (
@@ -53,8 +55,8 @@ function has(filter: SubscriptionFilter, hash: number): boolean {
   return false;
 }
 
-function hashOf(eventType: RoomEventType, subjectType: SubjectType, subjectId: string): number {
-  const first = roomEventTypes.indexOf(eventType) * 8 + subjectTypes.indexOf(subjectType);
+function hashOf(eventType: RoomEventType, subjectType: RoomSubjectType, subjectId: string): number {
+  const first = roomEventTypes.indexOf(eventType) * 8 + roomSubjectTypes.indexOf(subjectType);
   return mixText(mix(0x811c_9dc5, first), subjectId);
 }
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  type ProjectSubscription,
+  type RoomSubscription,
   roomEventTypes,
-  type Subscription,
-  subjectTypes,
+  roomSubjectTypes,
   type WebhookRecord,
   webhookStatuses,
 } from '../../platform/webhooks/webhook-record.ts';
@@ -14,10 +15,10 @@ import { createSubscriptions, type RoomEvent } from './subscriptions.ts';
 const few = fc.constantFrom('a', 'b', 'c');
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 
-const subscriptions: fc.Arbitrary<Subscription[]> = fc.array(
+const subscriptions: fc.Arbitrary<RoomSubscription[]> = fc.array(
   fc
     .record({
-      subjectType: fc.constantFrom(...subjectTypes),
+      subjectType: fc.constantFrom(...roomSubjectTypes),
       subjectId: few,
       eventType: fc.constantFrom(...roomEventTypes.slice(0, 2)),
       roomType: optional(few),
@@ -66,6 +67,7 @@ function expected(all: readonly WebhookRecord[], { eventType, source, subjects }
     .filter((webhook) =>
       webhook.subscriptions.some(
         (one) =>
+          one.subjectType !== 'PROJECT' &&
           one.eventType === eventType &&
           one.subjectId === idOf[one.subjectType] &&
           (one.roomType === undefined || one.roomType === subjects.roomType),
@@ -114,6 +116,45 @@ describe('subscriptions', () => {
     expect(opened.subscribed(['p'])[0]?.privateOnly).toBe(true);
   });
 
+  it('to a project give it a filter of its own, and an event what it is in a room only once', () => {
+    const every: ProjectSubscription = {
+      subjectType: 'PROJECT',
+      subjectId: 'p',
+      eventType: 'event',
+    };
+    const room = webhookRecord().subscriptions;
+    const opened = open([
+      webhookRecord({ id: 'both', subscriptions: [...room, every] }),
+      webhookRecord({ id: 'events', subscriptions: [every] }),
+      webhookRecord({ id: 'private', subscriptions: [every], privateOnly: true }),
+      webhookRecord({ id: 'off', subscriptions: [every], status: 'INACTIVE' }),
+      webhookRecord({ id: 'other', subscriptions: [{ ...every, subjectId: 'q' }] }),
+    ]);
+    const [project] = opened.subscribed(['p']);
+    const entries: unknown = JSON.parse(Buffer.from(project?.events?.json ?? []).toString());
+    expect(entries).toEqual([
+      { webhookId: 'both' },
+      { webhookId: 'events' },
+      { webhookId: 'private' },
+    ]);
+    expect(open([webhookRecord()]).subscribed(['p'])[0]).not.toHaveProperty('events');
+    const event = {
+      projectId: 'p',
+      eventType: 'event',
+      source: 'PRIVATE',
+      kind: 'message_sent',
+      subjects: { roomId: 'r1' },
+      webhookIds: ['both', 'events', 'private', 'off', 'gone'],
+    } as const;
+    const ids = (of: Parameters<typeof opened.match>[0]) => opened.match(of).map(({ id }) => id);
+    expect(ids({ ...event, eventType: 'message_sent' })).toEqual(['both']);
+    expect(ids(event)).toEqual(['events', 'private']);
+    expect(ids({ ...event, source: 'PUBLIC' })).toEqual(['events']);
+    expect(ids({ ...event, subjects: { roomId: 'r2' } })).toEqual(['both', 'events', 'private']);
+    expect(ids({ ...event, kind: 'purchase' })).toEqual(['both', 'events', 'private']);
+    expect(ids({ ...event, webhookIds: ['events'] })).toEqual(['events']);
+  });
+
   it('take one layout until a webhook changes', () => {
     let all = [webhookRecord()];
     const opened = createSubscriptions({
@@ -130,7 +171,7 @@ describe('subscriptions', () => {
 });
 
 it('a filter of thousands of subscriptions lets hardly anything else through', () => {
-  const of = (subjectId: string): Subscription => ({
+  const of = (subjectId: string): RoomSubscription => ({
     ...{ subjectType: 'ROOM', eventType: 'message_sent', subjectId },
   });
   const filter = makeSubscriptionFilter(Array.from({ length: 2_500 }, (_, n) => of(`room ${n}`)));

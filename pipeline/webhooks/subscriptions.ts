@@ -4,12 +4,15 @@
 
 import type { PayloadSource, Subjects } from '../../platform/webhooks/payload.ts';
 import type { WebhookDirectory } from '../../platform/webhooks/webhook-directory.ts';
-import type {
-  RoomEventType,
-  SubjectType,
-  Subscription,
-  WebhookRecord,
+import {
+  type ProjectSubscription,
+  type RoomEventType,
+  type RoomSubjectType,
+  type RoomSubscription,
+  roomEventTypes,
+  type WebhookRecord,
 } from '../../platform/webhooks/webhook-record.ts';
+import { makeProjectFilter, type ProjectFilter } from './project-filter.ts';
 import { makeSubscriptionFilter, type SubscriptionFilter } from './subscription-filter.ts';
 
 /** A project whose organization has webhooks, as a builder's thread is told of it. */
@@ -17,11 +20,13 @@ export interface SubscribedProject {
   projectId: string;
   organizationId: string;
   filter: SubscriptionFilter;
+  /** Absent where nobody subscribes to the project's events. */
+  events?: ProjectFilter;
   /** Events of public keys match nothing. */
   privateOnly: boolean;
 }
 
-/** The part of an event that subscriptions ask about. */
+/** The part of an event in a room that subscriptions ask about. */
 export interface RoomEvent {
   projectId: string;
   eventType: RoomEventType;
@@ -29,11 +34,19 @@ export interface RoomEvent {
   subjects: Subjects;
 }
 
+/** An event of a kind that the project is subscribed for. */
+export interface ProjectEvent extends Omit<RoomEvent, 'eventType'> {
+  eventType: 'event';
+  kind: string;
+  /** The webhooks that wanted it when the verdict on its batch was given. */
+  webhookIds: readonly string[];
+}
+
 export interface Subscriptions {
   /** Those of the projects whose organizations have webhooks that are not inactive. */
   subscribed(projectIds: readonly string[]): SubscribedProject[];
   /** The webhooks that the event is for, in the order of the organization's record. */
-  match(event: RoomEvent): readonly WebhookRecord[];
+  match(event: RoomEvent | ProjectEvent): readonly WebhookRecord[];
 }
 
 export interface SubscriptionsOptions {
@@ -54,6 +67,8 @@ interface Layout {
   webhooks: readonly WebhookRecord[];
   places: ReadonlyMap<string, readonly Place[]>;
   filter: SubscriptionFilter;
+  /** By project. */
+  projects: ReadonlyMap<string, ProjectFilter>;
   privateOnly: boolean;
 }
 
@@ -74,7 +89,12 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
         const layout = organizationId === undefined ? undefined : layoutOf(organizationId);
         if (organizationId === undefined || layout === undefined) return [];
         const privateOnly = options.privateOnly || layout.privateOnly;
-        return { projectId, organizationId, filter: layout.filter, privateOnly };
+        const events = layout.projects.get(projectId);
+        const { filter } = layout;
+        return {
+          ...{ projectId, organizationId, filter, privateOnly },
+          ...(events !== undefined && { events }),
+        };
       }),
     match(event) {
       const organizationId = options.organizationOf(event.projectId);
@@ -88,32 +108,60 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
 function layOut(all: readonly WebhookRecord[]): Layout {
   const webhooks = all.filter(({ status }) => status !== 'INACTIVE');
   const places = new Map<string, Place[]>();
-  const subscriptions: Subscription[] = [];
-  for (const [webhook, record] of webhooks.entries()) {
-    for (const subscription of record.subscriptions) {
+  const inRooms: RoomSubscription[] = [];
+  const inProjects = new Map<string, { webhookId: string; subscription: ProjectSubscription }[]>();
+  for (const [webhook, { id: webhookId, subscriptions }] of webhooks.entries()) {
+    for (const subscription of subscriptions) {
+      if (subscription.subjectType === 'PROJECT') {
+        addTo(inProjects, subscription.subjectId, { webhookId, subscription });
+        continue;
+      }
       const { eventType, subjectType, subjectId, roomType } = subscription;
-      const key = keyOf(eventType, subjectType, subjectId);
-      const others = places.get(key) ?? [];
-      others.push({ webhook, roomType });
-      places.set(key, others);
-      subscriptions.push(subscription);
+      addTo(places, keyOf(eventType, subjectType, subjectId), { webhook, roomType });
+      inRooms.push(subscription);
     }
   }
   return {
     webhooks,
     places,
-    filter: makeSubscriptionFilter(subscriptions),
+    filter: makeSubscriptionFilter(inRooms),
+    projects: new Map([...inProjects].map(([id, own]) => [id, makeProjectFilter(own)])),
     privateOnly: webhooks.every(({ privateOnly }) => privateOnly === true),
   };
 }
 
-function matchIn(
-  { webhooks, places }: Layout,
-  { eventType, subjects, source }: RoomEvent,
-): readonly WebhookRecord[] {
+function addTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
+  const others = lists.get(key);
+  if (others === undefined) lists.set(key, [item]);
+  else others.push(item);
+}
+
+function matchIn(layout: Layout, event: RoomEvent | ProjectEvent): readonly WebhookRecord[] {
+  const wants =
+    event.eventType === 'event' ? projectMatch(layout, event) : roomMatch(layout, event);
+  return layout.webhooks.filter(
+    (webhook, index) =>
+      wants(webhook, index) && !(event.source === 'PUBLIC' && webhook.privateOnly === true),
+  );
+}
+
+/** A webhook that gets the event as what it is in a room gets it once, as that. */
+function projectMatch(
+  layout: Layout,
+  { kind, webhookIds, ...event }: ProjectEvent,
+): (webhook: WebhookRecord, index: number) => boolean {
+  const eventType = roomEventTypes.find((type) => type === kind);
+  const inRoom = eventType === undefined ? () => false : roomMatch(layout, { ...event, eventType });
+  return (webhook, index) => webhookIds.includes(webhook.id) && !inRoom(webhook, index);
+}
+
+function roomMatch(
+  { places }: Pick<Layout, 'places'>,
+  { eventType, subjects }: RoomEvent,
+): (webhook: WebhookRecord, index: number) => boolean {
   const { roomId, spaceId, blockId, roomType } = subjects;
   const matched = new Set<number>();
-  const add = (subjectType: SubjectType, subjectId: string | undefined): void => {
+  const add = (subjectType: RoomSubjectType, subjectId: string | undefined): void => {
     if (subjectId === undefined) return;
     for (const place of places.get(keyOf(eventType, subjectType, subjectId)) ?? []) {
       if (place.roomType === undefined || place.roomType === roomType) matched.add(place.webhook);
@@ -122,13 +170,9 @@ function matchIn(
   add('ROOM', roomId);
   add('SPACE', spaceId);
   add('BLOCK', blockId);
-  if (matched.size === 0) return [];
-  return webhooks.filter(
-    ({ privateOnly }, index) =>
-      matched.has(index) && !(source === 'PUBLIC' && privateOnly === true),
-  );
+  return (_, index) => matched.has(index);
 }
 
-function keyOf(eventType: RoomEventType, subjectType: SubjectType, subjectId: string): string {
+function keyOf(eventType: RoomEventType, subjectType: RoomSubjectType, subjectId: string): string {
   return `${eventType} ${subjectType} ${subjectId}`;
 }

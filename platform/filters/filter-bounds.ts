@@ -6,7 +6,7 @@ import {
   LogicalOperator,
   type PropertyFilter,
 } from '../../proto/gen/common/v1/filter_pb.js';
-import { invalidArgument } from '../invalid-argument.ts';
+import { invalidArgument } from '../http/answers/invalid-argument.ts';
 import { hasMoreCodePoints, maxKindCharacters, maxStringValueCodePoints } from '../limits.ts';
 import { foldCase } from './fold-case.ts';
 

@@ -1,12 +1,12 @@
-// The rules of a property filter: the values that each operator takes, and its meaning in Comparisons. A filter is judged
-// in memory by value-test.ts; SQL is query's.
+// The rules of a property filter: the values that each operator takes, and its meaning in Comparisons. value-test.ts
+// judges filters in memory; SQL is query's.
 
 import {
   FilterOperator,
   type PropertyFilter,
   PropertySource,
 } from '../../proto/gen/common/v1/filter_pb.js';
-import { invalidArgument } from '../invalid-argument.ts';
+import { invalidArgument } from '../http/answers/invalid-argument.ts';
 import { hasMoreCodePoints, maxPropertyKeyCodePoints } from '../limits.ts';
 import { type Bound, type DecimalNumber, parseDecimal } from './numeric-range.ts';
 

@@ -1,5 +1,5 @@
-// Judges property values in memory, with the outcomes that query's SQL has on stored ones. Live views and webhooks filter
-// events by it. The rules of operators and values are filter-rules.ts's, the same for both.
+// Judges property values in memory, with the outcomes that query's SQL has on stored ones: live views and webhooks
+// filter events by it. The rules of operators and values are filter-rules.ts's, the same for both.
 
 import type { PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import { type Comparisons, compared } from './filter-rules.ts';

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { hasTexts } from '../broker/record-bucket.ts';
-import type { RoomEventType } from './webhook-record.ts';
+import type { EventType } from './webhook-record.ts';
 
 /** Who asked for the attempt. A manual one is outside the budget of attempts. */
 export const triggers = ['SCHEDULED', 'MANUAL', 'TEST'] as const;
@@ -26,7 +26,7 @@ export interface Delivery {
   organizationId: string;
   projectId: string;
   eventId: string;
-  eventType: RoomEventType;
+  eventType: EventType;
   /** When the event's request was received, or when a test or a redelivery was asked for. Ms since the epoch. */
   acceptTimeMs: number;
   trigger: Trigger;

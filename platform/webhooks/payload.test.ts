@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type PayloadEvent, type PayloadValue, payloadOf, renderEvent } from './payload.ts';
+import { type PayloadValue, payloadOf, renderEvent } from './payload.ts';
 
-const about: Omit<PayloadEvent, 'properties'> = {
+const about = {
   organizationId: 'acme',
   projectId: 'p',
   eventType: 'message_sent',
@@ -9,7 +9,7 @@ const about: Omit<PayloadEvent, 'properties'> = {
   source: 'PRIVATE',
   eventId: '0198b6a0-0000-7000-8000-000000000001',
   distinctId: 'ann',
-};
+} as const;
 
 function payload(...properties: [string, PayloadValue][]): string {
   return payloadOf('d1', 'w1', renderEvent({ ...about, properties: new Map(properties) }));
@@ -42,6 +42,18 @@ describe('a payload', () => {
     ];
     expect(payload(...properties)).toBe(expected);
     expect(payload(...properties.reverse())).toBe(expected);
+  });
+
+  it('of the type event has the kind, and no property takes its name', () => {
+    const properties = new Map<string, PayloadValue>([
+      ['kind', 'mine'],
+      ['order_id', 'o1'],
+    ]);
+    const event = { ...about, eventType: 'event', kind: 'a "kind"' } as const;
+    expect(renderEvent({ ...event, properties })).toMatch(
+      /"eventType":"event",.*"data":\{"eventId":"[^"]+","distinctId":"ann","kind":"a \\"kind\\"","orderId":"o1"\}\}$/,
+    );
+    expect(payload(['kind', 'mine'])).toContain('"kind":"mine"');
   });
 
   it('has no properties where the event has none', () => {

@@ -2,13 +2,14 @@
 // same bytes each time, and rendered once for an event: only its beginning differs from webhook to webhook.
 //
 //   {deliveryId, webhookId, organizationId, projectId, eventType, occurTime, source, test: true (of a test alone),
-//    data: {eventId, distinctId, roomId, spaceId, blockId, roomType, ...the other custom properties by name}}
+//    data: {eventId, distinctId, kind (of the type `event` alone), roomId, spaceId, blockId, roomType, ...the other
+//    custom properties by name}}
 //
 // Names in `data`: snake_case becomes camelCase, `order_id` is `orderId`. An underscore goes where a letter or digit
 // stands before it and a lower-case letter or digit behind it, so `_id`, `__proto__` and `Order_ID` stay as they are.
 // Of two properties that would get one name, the one that is spelled so has it, else the first by name; the other keeps
-// its own spelling. The six names above are the service's: another property that would get one keeps its own spelling,
-// and is left out where that is the same. Properties stand in the order of their own names.
+// its own spelling. The names above are the service's: another property that would get one keeps its own spelling, and
+// is left out where that is the same. Properties stand in the order of their own names.
 //
 // Values: an id (`idNames`) is always a text, also where the sender gave a whole number. Another integer is a text
 // beyond 2^53 - 1, because JSON numbers are read as doubles; a time is RFC 3339 with milliseconds.
@@ -28,10 +29,12 @@ export interface Subjects {
   roomType?: string;
 }
 
-export interface PayloadEvent {
+/** A room event's type is its kind. */
+type PayloadType = { eventType: RoomEventType } | { eventType: 'event'; kind: string };
+
+export type PayloadEvent = PayloadType & {
   organizationId: string;
   projectId: string;
-  eventType: RoomEventType;
   /** Milliseconds since the epoch. */
   occurTimeMs: number;
   source: PayloadSource;
@@ -41,14 +44,15 @@ export interface PayloadEvent {
   distinctId: string;
   /** The custom properties by their own names, in any order. */
   properties: ReadonlyMap<string, PayloadValue>;
-}
+};
 
 const subjectMembers = ['roomId', 'spaceId', 'blockId', 'roomType'] as const;
 
 /** Beside the subjects. Receivers look things up by them: a number would be another key than the text. */
 const idNames: ReadonlySet<string> = new Set(['messageId', 'recordingId', 'responseId']);
 
-const ownNames: ReadonlySet<string> = new Set(['eventId', 'distinctId', ...subjectMembers]);
+const roomOwnNames: ReadonlySet<string> = new Set(['eventId', 'distinctId', ...subjectMembers]);
+const eventOwnNames: ReadonlySet<string> = new Set([...roomOwnNames, 'kind']);
 
 /** The properties that tell what an event is about: the first of each that has a fitting value. */
 const subjectNames = {
@@ -70,6 +74,8 @@ export function renderEvent(event: PayloadEvent): string {
   const { organizationId, projectId, eventType, occurTimeMs, source, properties } = event;
   const { subjects, used } = subjectsOf(properties);
   let data = `"eventId":${JSON.stringify(event.eventId)},"distinctId":${JSON.stringify(event.distinctId)}`;
+  if (event.eventType === 'event') data += `,"kind":${JSON.stringify(event.kind)}`;
+  const ownNames = event.eventType === 'event' ? eventOwnNames : roomOwnNames;
   for (const name of subjectMembers) {
     const value = subjects[name];
     if (value !== undefined) data += `,"${name}":${JSON.stringify(value)}`;
@@ -77,7 +83,7 @@ export function renderEvent(event: PayloadEvent): string {
   const given = new Set<string>();
   const names = [...properties.keys()].filter((name) => !used.includes(name)).sort();
   for (const own of names) {
-    const name = nameOf(own, properties, given);
+    const name = nameOf(own, properties, { given, ownNames });
     if (ownNames.has(name)) continue;
     given.add(name);
     const value = properties.get(own) ?? '';
@@ -123,11 +129,11 @@ export function camelCase(name: string): string {
     : name;
 }
 
-/** The name in `data` of the property `own`, where the names of `given` are taken. */
+/** The name in `data` of the property `own`, where the names of `given` and `ownNames` are taken. */
 function nameOf(
   own: string,
   properties: ReadonlyMap<string, unknown>,
-  given: ReadonlySet<string>,
+  { given, ownNames }: Record<'given' | 'ownNames', ReadonlySet<string>>,
 ): string {
   const camel = camelCase(own);
   return properties.has(camel) || given.has(camel) || ownNames.has(camel) ? own : camel;

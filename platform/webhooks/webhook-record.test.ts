@@ -49,3 +49,33 @@ it('an earlier version’s record is read with its URLs in that form, and else a
     organization('https://example.com/', 'https://example.com/hook', 'damaged'),
   );
 });
+
+describe('a subscription to the events of a project is read', () => {
+  const read = (subscription: object) =>
+    readOrganizationWebhooks({
+      schemaVersion: 1,
+      sealedCurrentSecret: 'sealed',
+      webhooks: [{ ...webhookRecord(), subscriptions: [subscription] }],
+    })?.webhooks[0]?.subscriptions[0];
+  const project = { subjectType: 'PROJECT', subjectId: 'p', eventType: 'event' };
+  const property = { property: 'amount', operator: 'FILTER_OPERATOR_GT', value: '1' };
+
+  it('with and without kinds and properties', () => {
+    const values = { property: 'plan', operator: 'FILTER_OPERATOR_IN', values: ['a'] };
+    const filter = { kinds: ['purchase'], properties: [property, values] };
+    expect(read(project)).toEqual(project);
+    expect(read({ ...project, ...filter })).toEqual({ ...project, ...filter });
+  });
+
+  it.each([
+    { ...project, eventType: 'message_sent' },
+    { ...project, subjectType: 'ROOM' },
+    { ...project, kinds: 'purchase' },
+    { ...project, kinds: [1] },
+    { ...project, properties: [{ property: 'amount' }] },
+    { ...project, properties: [{ ...property, value: 1 }] },
+    { ...project, properties: [{ ...property, values: [1] }] },
+  ])('but not as %j', (subscription) => {
+    expect(read(subscription)).toBeUndefined();
+  });
+});

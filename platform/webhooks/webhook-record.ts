@@ -3,22 +3,45 @@
 
 import { hasTexts } from '../broker/record-bucket.ts';
 import { parseUrl } from '../http/parse-url.ts';
+import {
+  isPropertyFilterRecord,
+  isTextList,
+  type PropertyFilterRecord,
+} from './property-filter-record.ts';
 
-export const subjectTypes = ['ROOM', 'SPACE', 'BLOCK'] as const;
+/** What room events are about. */
+export const roomSubjectTypes = ['ROOM', 'SPACE', 'BLOCK'] as const;
+export type RoomSubjectType = (typeof roomSubjectTypes)[number];
+
+export const subjectTypes = [...roomSubjectTypes, 'PROJECT'] as const;
 export type SubjectType = (typeof subjectTypes)[number];
 
 export const webhookStatuses = ['ACTIVE', 'INACTIVE', 'PAUSED'] as const;
 export type WebhookStatus = (typeof webhookStatuses)[number];
 
-export interface Subscription {
-  subjectType: SubjectType;
+export interface RoomSubscription {
+  subjectType: RoomSubjectType;
   subjectId: string;
   eventType: RoomEventType;
   /** Absent, rooms of every type match. */
   roomType?: string;
 }
 
-/** The kinds of events that webhooks can subscribe to; an event's kind is its type in a delivery. */
+/** The events of one project. */
+export interface ProjectSubscription {
+  subjectType: 'PROJECT';
+  /** The project's. */
+  subjectId: string;
+  eventType: 'event';
+  /** Exact; absent, events of every kind match. */
+  kinds?: readonly string[];
+  /** All must hold. */
+  properties?: readonly PropertyFilterRecord[];
+}
+
+export type Subscription = RoomSubscription | ProjectSubscription;
+
+/** The kinds of events in rooms; such an event's kind is its type in a delivery. */
 export const roomEventTypes = [
   'message_sent',
   'message_deleted',
@@ -28,6 +51,10 @@ export const roomEventTypes = [
   'block_response_sent',
 ] as const;
 export type RoomEventType = (typeof roomEventTypes)[number];
+
+/** The types of deliveries. An event of any kind that its project is subscribed for is an `event`. */
+export const eventTypes = [...roomEventTypes, 'event'] as const;
+export type EventType = (typeof eventTypes)[number];
 
 /** Why a webhook is PAUSED. */
 export type PauseReason = 'NO_SUCCESS_FOR_DAYS' | 'FAILURES_IN_A_ROW' | 'GONE';
@@ -115,10 +142,19 @@ function isWebhook(value: unknown): value is WebhookRecord {
 
 function isSubscription(value: unknown): value is Subscription {
   if (typeof value !== 'object' || value === null) return false;
+  if (!hasTexts(value, ['subjectId', 'subjectType'])) return false;
+  if (value.subjectType === 'PROJECT') {
+    const kinds: unknown = Reflect.get(value, 'kinds');
+    const filters: unknown = Reflect.get(value, 'properties');
+    return (
+      Reflect.get(value, 'eventType') === 'event' &&
+      (kinds === undefined || isTextList(kinds)) &&
+      (filters === undefined || (Array.isArray(filters) && filters.every(isPropertyFilterRecord)))
+    );
+  }
   const roomType: unknown = Reflect.get(value, 'roomType');
   return (
-    hasTexts(value, ['subjectId']) &&
-    subjectTypes.some((type) => type === Reflect.get(value, 'subjectType')) &&
+    roomSubjectTypes.some((type) => type === value.subjectType) &&
     roomEventTypes.some((type) => type === Reflect.get(value, 'eventType')) &&
     ['string', 'undefined'].includes(typeof roomType)
   );

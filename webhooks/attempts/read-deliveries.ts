@@ -3,7 +3,7 @@
 
 import { type Clock, dayMs } from '../../platform/clock.ts';
 import type { AttemptStatus } from '../../platform/webhooks/attempt-record.ts';
-import { type RoomEventType, roomEventTypes } from '../../platform/webhooks/webhook-record.ts';
+import { type EventType, eventTypes } from '../../platform/webhooks/webhook-record.ts';
 import type { BoundedReads, ReadRowsOf } from './bounded-reads.ts';
 import { keptDays, moment } from './read-attempts.ts';
 
@@ -12,7 +12,7 @@ export interface StoredDelivery {
   deliveryId: string;
   projectId: string;
   eventId: string;
-  eventType: RoomEventType;
+  eventType: EventType;
   /** When the delivery's first record was made. */
   firstTimeMs: number;
   /** Empty where it was too large to keep. */
@@ -149,7 +149,7 @@ async function chooseDeliveries(
 /** Undefined for an event type of a newer version. */
 function storedDelivery(row: readonly unknown[]): StoredDelivery | undefined {
   const [deliveryId = '', projectId = '', eventId = '', type, time, payload = ''] = row.map(String);
-  const eventType = roomEventTypes.find((known) => known === type);
+  const eventType = eventTypes.find((known) => known === type);
   if (eventType === undefined) return undefined;
   return { deliveryId, projectId, eventId, eventType, firstTimeMs: Number(time), payload };
 }

@@ -11,6 +11,8 @@ export type CheckEndpointUrl = (text: string) => { kind: 'ok' } | { kind: 'refus
 export interface ManagementParts {
   store: WebhookStore;
   checkEndpointUrl: CheckEndpointUrl;
+  /** Undefined for a project that does not exist. */
+  organizationOf(projectId: string): string | undefined;
   attempts: AttemptLog;
   publishDelivery: PublishDelivery;
   /** The webhooks whose deliveries this process is recovering. */

@@ -15,6 +15,7 @@ import {
   type ManagementAdmin,
   newManagementAdmin,
   outcome,
+  projectSubscription,
   startManagement,
   subscription,
 } from '../../test/harness/webhooks/management.ts';
@@ -29,6 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => management.accounts.close());
 
+const isSet = { property: 'plan', operator: 'FILTER_OPERATOR_IS_SET' };
 let newAdmin: () => Promise<ManagementAdmin>;
 describe('webhooks', () => {
   it('are made, listed by a part of their name, changed and deleted', async () => {
@@ -74,6 +76,49 @@ describe('webhooks', () => {
     expect(outcome(await admin.call('DELETE', path))).toMatch(/^404 not_found/);
     expect(outcome(await admin.call('PATCH', path, { content: all }))).toMatch(/^404 not_found/);
     expect(await listed('')).toEqual(['Straße']);
+  });
+
+  it('of a project keep their kinds and filters as they were sent', async () => {
+    const admin = await newAdmin();
+    const filter = {
+      kinds: ['purchase', 'Purchase'],
+      properties: [
+        { property: 'amount', operator: 'FILTER_OPERATOR_GT', value: '100' },
+        { property: 'plan', operator: 'FILTER_OPERATOR_IN', values: ['pro', 'team'] },
+        {
+          ...{ property: '$country', operator: 'FILTER_OPERATOR_IS_SET' },
+          source: 'PROPERTY_SOURCE_AUTO',
+        },
+      ],
+    };
+    const every = projectSubscription(admin.projectId);
+    const subscriptions = [{ ...every, filter }, { ...every, filter: {} }, subscription];
+    const made = await admin.create({ subscriptions });
+    const shown = [{ ...every, filter }, every, subscription];
+    expect(made.json).toMatchObject({ webhook: { subscriptions: shown } });
+    const path = `${admin.path}/${made.text('webhook.id')}`;
+    const changed = await admin.call('PATCH', path, { content: { name: 'Other' } });
+    expect(changed.json).toMatchObject({ webhook: { name: 'Other', subscriptions: shown } });
+    const repeated = { ...every, filter: { kinds: ['a', 'a'] } };
+    const again = await admin.call('PATCH', path, { content: { subscriptions: [repeated] } });
+    expect(again.json).toMatchObject({
+      webhook: { subscriptions: [{ ...every, filter: { kinds: ['a'] } }] },
+    });
+  });
+
+  it('have no project of others, nor one that does not exist', async () => {
+    const [admin, stranger] = [await newAdmin(), await newAdmin()];
+    const id = (await admin.create()).text('webhook.id');
+    for (const projectId of [stranger.projectId, 'none']) {
+      const subscriptions = [subscription, projectSubscription(projectId)];
+      const refused =
+        '404 not_found: content.subscriptions[1].subject_id: there is no such project';
+      expect(outcome(await admin.create({ subscriptions }))).toBe(refused);
+      const changed = await admin.call('PATCH', `${admin.path}/${id}`, {
+        content: { subscriptions },
+      });
+      expect(outcome(changed)).toBe(refused);
+    }
   });
 
   it.each([
@@ -263,6 +308,74 @@ describe('a request', () => {
   ])('is refused: %j', async (body, message) => {
     const answer = await admin.call('POST', admin.path, body);
     expect(outcome(answer)).toContain(`400 invalid_argument: ${message}`);
+  });
+
+  it.each<[object, string]>([
+    [
+      { subject_type: 'WEBHOOK_SUBJECT_TYPE_ROOM' },
+      'subject_type: must be WEBHOOK_SUBJECT_TYPE_PRO',
+    ],
+    [
+      { subscription_type: subscription.subscription_type },
+      'subject_type: must be of a room, a space or a block with WEBHOOK_SUBSCRIPTION_TYPE_MESSAGE',
+    ],
+    [
+      { ...subscription, filter: { kinds: ['a'] } },
+      'filter.kinds: is unknown: known are room_type',
+    ],
+    [{ filter: { room_type: 'a' } }, 'filter.room_type: is unknown: known are kinds, properties'],
+    [{ filter: { kind: 'a' } }, 'filter.kind: is unknown'],
+    [{ filter: { kinds: [] } }, 'filter.kinds: must have at least 1'],
+    [{ filter: { kinds: [''] } }, 'filter.kinds[0]: must not be empty'],
+    [{ filter: { kinds: Array(21).fill('a') } }, 'filter.kinds: must have at most 20'],
+    [{ filter: { kinds: ['x'.repeat(201)] } }, 'filter.kinds[0]: must have at most 200'],
+    [{ filter: { properties: [] } }, 'filter.properties: must have at least 1'],
+    [{ filter: { properties: Array(11).fill(isSet) } }, 'filter.properties: must have at most 10'],
+    [{ filter: { properties: [{ ...isSet, x: 1 }] } }, 'filter.properties[0].x: is unknown'],
+    [{ filter: { properties: [{ property: 'a' }] } }, 'filter.properties[0].operator: is required'],
+    [
+      { filter: { properties: [{ ...isSet, operator: 'FILTER_OPERATOR_LIKE' }] } },
+      'filter.properties[0].operator: must be one of FILTER_OPERATOR_EQUALS, ',
+    ],
+    [
+      { filter: { properties: [isSet, { ...isSet, value: 'a' }] } },
+      'filter.properties[1].value: IS_SET takes none',
+    ],
+    [
+      { filter: { properties: [{ ...isSet, operator: 'FILTER_OPERATOR_LT', value: 'ten' }] } },
+      'filter.properties[0].value: LT takes a number',
+    ],
+    [
+      { filter: { properties: [{ ...isSet, source: 'PROPERTY_SOURCE_PROFILE' }] } },
+      'filter.properties[0].source: must be one of PROPERTY_SOURCE_AUTO, PROPERTY_SOURCE_CUSTOM',
+    ],
+    [
+      { filter: { properties: [{ ...isSet, source: 'PROPERTY_SOURCE_AUTO' }] } },
+      'filter.properties[0].property: an auto property starts with $',
+    ],
+    [
+      {
+        filter: {
+          properties: [{ ...isSet, operator: 'FILTER_OPERATOR_CONTAINS', value: 'x'.repeat(257) }],
+        },
+      },
+      'filter.properties[0].value: takes at most 256 code points',
+    ],
+  ])('to a project is refused: %j', async (changes, message) => {
+    const one = { ...projectSubscription(admin.projectId), ...changes };
+    const answer = await admin.create({ subscriptions: [one] });
+    expect(outcome(answer)).toContain(`400 invalid_argument: content.subscriptions[0].${message}`);
+  });
+
+  it('has at most twenty filters of properties together', async () => {
+    const of = (count: number) => {
+      const filter = { properties: Array(count).fill(isSet) };
+      return { ...projectSubscription(admin.projectId), filter };
+    };
+    expect(outcome(await admin.create({ subscriptions: [of(10), of(10), of(1)] }))).toBe(
+      '400 invalid_argument: content.subscriptions: take at most 20 filter.properties together',
+    );
+    expect((await admin.create({ subscriptions: [of(10), of(10)] })).status).toBe(201);
   });
 
   it('may have names of 150 characters outside the basic plane, and members of later versions', async () => {

@@ -17,12 +17,14 @@ import { createPublishDelivery, type PublishDelivery } from './deliveries/publis
 import type { AccessDeps } from './http/access.ts';
 import { changeLimits, createRateLimit, type RateLimits } from './http/rate-limit.ts';
 import { createManagementRoute } from './http/route.ts';
+import type { ManagementParts } from './management-parts.ts';
 import { operations } from './operations.ts';
 import { createWebhookStore, type WebhookBucket } from './records/webhook-store.ts';
 import { openApiDocument } from './schema/openapi.ts';
 
 interface ManagementBase {
   access: AccessDeps;
+  organizationOf: ManagementParts['organizationOf'];
   attempts: AttemptLog;
   box: SecretBox;
   settings: Pick<WebhookSettings, 'allowedNetworks'>;
@@ -49,7 +51,8 @@ export async function openManagement(options: ManagementOptions): Promise<NodeHt
 export function createManagement(
   options: ManagementBase & { bucket: WebhookBucket; publishDelivery: PublishDelivery },
 ): NodeHttpRoute {
-  const { bucket, box, attempts, publishDelivery, settings, clock, log, access } = options;
+  const { bucket, box, attempts, organizationOf, publishDelivery, settings, clock, log, access } =
+    options;
   const { limits = changeLimits, readsPerSecond } = options;
   const allowed = settings.allowedNetworks;
   const openApi = openApiDocument(operations);
@@ -58,6 +61,7 @@ export function createManagement(
     parts: {
       store: createWebhookStore(bucket, box),
       checkEndpointUrl: (text) => checkEndpointUrl(text, { allowed }),
+      organizationOf,
       attempts,
       publishDelivery,
       recovering: new Set(),

@@ -72,6 +72,7 @@ interface AccountsOptions {
 interface RouteParts {
   control: Control;
   connection: NatsConnection;
+  projects: WatchedBucket<ProjectRecord>;
   rooms: BucketRooms;
 }
 
@@ -148,7 +149,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   const http = await startHttp({
     host: '127.0.0.1',
     port: 0,
-    nodeHttpRoutes: (await options.routes?.({ control, connection, rooms })) ?? [],
+    nodeHttpRoutes: (await options.routes?.({ control, connection, projects, rooms })) ?? [],
     connect: {
       routes: (router) => {
         control.register(router);

@@ -44,7 +44,7 @@ export async function startManagement(
   const log: ListedLog = { attempts: [], asked: [], deliveries: [] };
   const accounts = await startAccounts({
     brokerUrl,
-    async routes({ control, connection, rooms }) {
+    async routes({ control, connection, projects, rooms }) {
       const room = rooms.roomOf(buckets.webhooks);
       const bucket = await openBucket(connection, buckets.webhooks, readOrganizationWebhooks, room);
       const failing = <Args extends unknown[], R>(call: (...args: Args) => Promise<R>) => {
@@ -66,6 +66,7 @@ export async function startManagement(
             create: failing(bucket.create),
             update: failing(bucket.update),
           },
+          organizationOf: (id) => projects.get(id)?.record.organizationId,
           publishDelivery: createPublishDelivery(connection),
           attempts: attemptLogOf(log),
           box: control.box,
@@ -114,6 +115,8 @@ function attemptLogOf(log: ListedLog): AttemptLog {
 
 export interface ManagementAdmin {
   orgId: string;
+  /** Of its only project. */
+  projectId: string;
   token: string;
   /** Of the organization's webhooks. */
   path: string;
@@ -127,6 +130,15 @@ export const subscription = {
   subscription_type: 'WEBHOOK_SUBSCRIPTION_TYPE_MESSAGE_SENT',
 };
 
+/** To every event of a project. */
+export function projectSubscription(projectId: string) {
+  return {
+    subject_type: 'WEBHOOK_SUBJECT_TYPE_PROJECT',
+    subject_id: projectId,
+    subscription_type: 'WEBHOOK_SUBSCRIPTION_TYPE_EVENT',
+  };
+}
+
 export const content = {
   name: 'Orders to CRM',
   endpoint_url: 'https://example.com/hook',
@@ -135,12 +147,13 @@ export const content = {
 
 /** An admin of an organization that is new to the run. */
 export async function newManagementAdmin(management: Management): Promise<ManagementAdmin> {
-  const { orgId, accessToken: token } = await newCustomer(management.accounts);
+  const { orgId, projectId, accessToken: token } = await newCustomer(management.accounts);
   const path = `/v1/organizations/${orgId}/webhooks`;
   const call: ManagementAdmin['call'] = (method, at, body) =>
     management.call(method, at, { authorization: token, body });
   return {
     orgId,
+    projectId,
     token,
     path,
     call,

@@ -1,18 +1,19 @@
 // The catalogue of event types: what each means, the JSON Schema of its payload and an example. Both are made from the
-// table of well-known events, by which ingestion checks the same properties.
+// table of well-known events, by which ingestion checks the same properties. The type `event` has the kind in its data.
 
 import type { JsonObject } from '../../../platform/json.ts';
 import { type PayloadValue, payloadOf, renderEvent } from '../../../platform/webhooks/payload.ts';
-import type { RoomEventType } from '../../../platform/webhooks/webhook-record.ts';
+import type { EventType } from '../../../platform/webhooks/webhook-record.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
 
-export const meaningOf: Readonly<Record<RoomEventType, string>> = {
+export const meaningOf: Readonly<Record<EventType, string>> = {
   message_sent: 'A message was sent in a room.',
   message_deleted: 'A message was deleted in a room.',
   message_edited: 'A message was edited in a room.',
   room_recording_published: 'A recording video is ready.',
   room_recording_transcript_published: 'A recording transcript is ready.',
   block_response_sent: 'A block response was submitted.',
+  event: 'An event of a kind that the webhook subscribes to came.',
 };
 
 /** Examples belong to no project. */
@@ -27,19 +28,23 @@ const exampleTexts: Readonly<Record<string, string>> = {
   response_id: 'response-1',
 };
 
+/** The kind of the example of the type `event`. */
+const exampleKind = 'order_refunded';
+
 /** An example of the type, up to the webhook: see payload.ts in platform/webhooks. It says that it is a test. */
 export function exampleEvent(
-  eventType: RoomEventType,
+  eventType: EventType,
   of: { organizationId: string; eventId: string; occurTimeMs: number },
 ): { projectId: string; part: string } {
+  const kind = eventType === 'event' ? exampleKind : eventType;
   const properties = new Map<string, PayloadValue>();
-  for (const { snakeName } of wellKnownKinds.get(eventType) ?? []) {
+  for (const { snakeName } of wellKnownKinds.get(kind) ?? []) {
     properties.set(snakeName, exampleTexts[snakeName] ?? `${snakeName}-1`);
   }
   const part = renderEvent({
     ...of,
     projectId: noProject,
-    eventType,
+    ...(eventType === 'event' ? { eventType, kind } : { eventType }),
     source: 'PRIVATE',
     isTest: true,
     distinctId: 'user-1',
@@ -49,7 +54,7 @@ export function exampleEvent(
 }
 
 /** The payload of a delivery of the type; the same each time. */
-export function examplePayload(eventType: RoomEventType): object {
+export function examplePayload(eventType: EventType): object {
   const { part } = exampleEvent(eventType, {
     organizationId: '7d3f0b0e-2b0a-4a39-8a55-6a2c36e1d5c1',
     eventId: '0f8fad5b-d9cb-469f-a165-70867728950e',
@@ -61,11 +66,12 @@ export function examplePayload(eventType: RoomEventType): object {
 
 const text = { type: 'string' } as const;
 /** JSON Schema, 2020-12. */
-export function payloadSchema(eventType: RoomEventType): JsonObject {
+export function payloadSchema(eventType: EventType): JsonObject {
   const wellKnown = wellKnownKinds.get(eventType) ?? [];
   // Ids too are texts.
   const properties = Object.fromEntries(wellKnown.map(({ camelName }) => [camelName, text]));
   const required = wellKnown.filter(({ isRequired }) => isRequired);
+  const ownNames = ['eventId', 'distinctId', ...(eventType === 'event' ? ['kind'] : [])];
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
@@ -85,8 +91,8 @@ export function payloadSchema(eventType: RoomEventType): JsonObject {
       test: { const: true, description: 'Of a test delivery alone: nothing has happened.' },
       data: {
         type: 'object',
-        properties: { eventId: text, distinctId: text, ...properties },
-        required: ['eventId', 'distinctId', ...required.map(({ camelName }) => camelName)],
+        properties: { ...Object.fromEntries(ownNames.map((name) => [name, text])), ...properties },
+        required: [...ownNames, ...required.map(({ camelName }) => camelName)],
         description: 'With the custom properties of the event, in camelCase.',
       },
     },

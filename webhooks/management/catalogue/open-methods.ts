@@ -1,12 +1,12 @@
 // The methods that everybody may call: the catalogue of event types, and the document of the interface itself.
 
-import { roomEventTypes } from '../../../platform/webhooks/webhook-record.ts';
+import { eventTypes as allEventTypes } from '../../../platform/webhooks/webhook-record.ts';
 import { operation } from '../http/operation.ts';
 import { allSubscriptionTypeNames, subscriptionTypeName } from '../schema/event-names.ts';
 import { eventType } from '../schema/webhook-schema.ts';
 import { examplePayload, meaningOf, payloadSchema } from './event-types.ts';
 
-const eventTypes = roomEventTypes.map((type) => {
+const eventTypes = allEventTypes.map((type) => {
   return {
     event_type: type,
     subscription_type: subscriptionTypeName(type),
@@ -28,7 +28,7 @@ export const listEventTypes = operation({
     properties: {
       event_types: {
         type: 'array',
-        maxItems: roomEventTypes.length,
+        maxItems: allEventTypes.length,
         items: {
           type: 'object',
           properties: {

@@ -1,10 +1,10 @@
 // The method that shows a webhook's log.
 
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { attemptStatuses } from '../../../platform/webhooks/attempt-record.ts';
-import { roomEventTypes } from '../../../platform/webhooks/webhook-record.ts';
+import { eventTypes } from '../../../platform/webhooks/webhook-record.ts';
 import type { ListedAttempt } from '../../attempts/read-attempts.ts';
 import { operation } from '../http/operation.ts';
-import { invalidArgument } from '../http/refusals.ts';
 import { webhookPath } from '../records/show-webhooks.ts';
 import { momentMs } from '../schema/moment.ts';
 import { type LogJson, log } from '../schema/webhook-schema.ts';
@@ -31,7 +31,7 @@ export const listLogs = operation({
         description: `${usualPageSize} where it is absent.`,
       },
       status: { type: 'string', enum: attemptStatuses },
-      event_type: { type: 'string', enum: roomEventTypes },
+      event_type: { type: 'string', enum: eventTypes },
       project_id: { type: 'string', maxLength: 64, description: 'Of the events.' },
       from: { type: 'string', format: 'date-time' },
       to: { type: 'string', format: 'date-time', description: 'Attempts before it.' },

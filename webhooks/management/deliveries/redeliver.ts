@@ -2,11 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { attemptStatuses } from '../../../platform/webhooks/attempt-record.ts';
 import { type Delivery, maxPayloadBytes } from '../../../platform/webhooks/delivery.ts';
 import type { StoredDelivery } from '../../attempts/read-deliveries.ts';
 import { operation } from '../http/operation.ts';
-import { exhausted, failedPrecondition, invalidArgument } from '../http/refusals.ts';
+import { exhausted, failedPrecondition } from '../http/refusals.ts';
 import { webhookPath } from '../records/show-webhooks.ts';
 import { momentMs } from '../schema/moment.ts';
 import { deliveryId } from '../schema/webhook-schema.ts';

@@ -1,6 +1,7 @@
 // Reads a request's JSON body within its bounds. What the JSON may say is its method's schema.
 
 import { Code, ConnectError } from '@connectrpc/connect';
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { withoutByteOrderMark } from '../../../platform/http/bodies/byte-order-mark.ts';
 import { isTooDeep } from '../../../platform/http/bodies/json-depth.ts';
 import {
@@ -12,7 +13,7 @@ import type { Lease } from '../../../platform/http/bodies/request-memory.ts';
 import { jsonFault } from '../../../platform/json-fault.ts';
 import * as limits from '../../../platform/limits.ts';
 import { ruleText } from '../../../proto/wire/rules.ts';
-import { exhausted, invalidArgument } from './refusals.ts';
+import { exhausted } from './refusals.ts';
 
 /** Fifty subscriptions with the longest ids take a tenth of it. */
 const maxBodyBytes = 256 * 1_024;

@@ -1,7 +1,7 @@
 // Reads the parameters of a URL's query as the values that a method's schema describes.
 
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
-import { invalidArgument } from './refusals.ts';
 
 /** Unknown parameters are values too: the check refuses them by name. Throws invalid_argument where one comes twice. */
 export function queryValues(query: string, schema: ObjectSchema | undefined): object {

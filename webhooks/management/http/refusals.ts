@@ -3,11 +3,6 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 
-/** `rule` is the rest of the sentence after the field's name, such as "must be a string". */
-export function invalidArgument(field: string, rule: string): ConnectError {
-  return new ConnectError(`${field}: ${rule}`, Code.InvalidArgument);
-}
-
 export function failedPrecondition(message: string): ConnectError {
   return new ConnectError(message, Code.FailedPrecondition);
 }
@@ -15,6 +10,11 @@ export function failedPrecondition(message: string): ConnectError {
 /** Also the answer for an organization of other people, so that it does not tell that there is one. */
 export function noSuchOrganization(): ConnectError {
   return new ConnectError('there is no such organization', Code.NotFound);
+}
+
+/** Also the answer for a project of other people. */
+export function noSuchProject(field: string): ConnectError {
+  return new ConnectError(`${field}: there is no such project`, Code.NotFound);
 }
 
 export function noSuchWebhook(): ConnectError {

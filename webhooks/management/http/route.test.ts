@@ -54,7 +54,8 @@ const access: RouteOptions['access'] = {
 /** The methods of this test ask for none of them. */
 const unused = () => expect.fail();
 const parts: RouteOptions['parts'] = {
-  ...{ checkEndpointUrl: unused, publishDelivery: unused, openApi: unused, clock: systemClock },
+  ...{ checkEndpointUrl: unused, publishDelivery: unused, openApi: unused },
+  ...{ organizationOf: unused, clock: systemClock },
   store: {
     list: unused,
     find: unused,

@@ -1,9 +1,9 @@
 // The methods that make, change and delete webhooks, and change the organization's secret.
 
 import { newId } from '../../../platform/access/ids.ts';
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { sentUrl, type WebhookRecord } from '../../../platform/webhooks/webhook-record.ts';
 import { operation } from '../http/operation.ts';
-import { invalidArgument } from '../http/refusals.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { statusOf } from '../schema/event-names.ts';
 import {
@@ -13,8 +13,9 @@ import {
   updateContent,
   webhook,
 } from '../schema/webhook-schema.ts';
+import { checkedSubscriptions } from './checked-subscriptions.ts';
 import { webhookPath, webhooksPath } from './show-webhooks.ts';
-import { subscriptionOf, webhookJson } from './webhook-json.ts';
+import { webhookJson } from './webhook-json.ts';
 
 /** What only admins may do, and what may leave something behind. */
 const changing = { role: 'admin', needsProof: true, rate: 'change', refusals: [409] } as const;
@@ -30,6 +31,7 @@ export const createWebhook = operation({
   answer: { type: 'object', properties: { webhook, secret }, required: ['webhook', 'secret'] },
   async run(parts, { organizationId, body: { content } }) {
     const endpointUrl = checkedUrl(parts, content.endpoint_url);
+    const subscriptions = checkedSubscriptions(parts, organizationId, content.subscriptions);
     const now = new Date(parts.clock.nowMs()).toISOString();
     const record: Omit<WebhookRecord, 'sealedSecret'> = {
       id: newId(),
@@ -37,7 +39,7 @@ export const createWebhook = operation({
       description: content.description ?? '',
       endpointUrl,
       status: 'ACTIVE',
-      subscriptions: content.subscriptions.map(subscriptionOf),
+      subscriptions,
       ...(content.private_only === true && { privateOnly: true }),
       createTime: now,
       updateTime: now,
@@ -58,11 +60,16 @@ export const updateWebhook = operation({
   status: 200,
   answer: { type: 'object', properties: { webhook }, required: ['webhook'] },
   async run(parts, { organizationId, webhookId, body: { content } }) {
-    const { endpoint_url: url } = content;
+    const { endpoint_url: url, subscriptions: asked } = content;
     const endpointUrl = url === undefined ? undefined : checkedUrl(parts, url);
+    const subscriptions = asked && checkedSubscriptions(parts, organizationId, asked);
     const now = new Date(parts.clock.nowMs()).toISOString();
     const record = await parts.store.change(organizationId, webhookId, (before) =>
-      updated(before, content, endpointUrl ?? before.endpointUrl, now),
+      updated(before, content, {
+        endpointUrl: endpointUrl ?? before.endpointUrl,
+        subscriptions: subscriptions ?? before.subscriptions,
+        now,
+      }),
     );
     return { webhook: webhookJson(organizationId, record) };
   },
@@ -104,11 +111,14 @@ function checkedUrl({ checkEndpointUrl }: ManagementParts, text: string): string
   return endpointUrl;
 }
 
+interface Checked extends Pick<WebhookRecord, 'endpointUrl' | 'subscriptions'> {
+  now: string;
+}
+
 function updated(
   before: WebhookRecord,
   content: UpdateContent,
-  endpointUrl: string,
-  now: string,
+  { endpointUrl, subscriptions, now }: Checked,
 ): WebhookRecord {
   const { privateOnly: wasPrivateOnly, pauseReason, ...kept } = before;
   const status = content.status === undefined ? before.status : statusOf(content.status);
@@ -118,7 +128,7 @@ function updated(
     name: content.name?.trim() ?? before.name,
     description: content.description ?? before.description,
     endpointUrl,
-    subscriptions: content.subscriptions?.map(subscriptionOf) ?? before.subscriptions,
+    subscriptions,
     status,
     ...(privateOnly && { privateOnly: true }),
     ...(status === 'PAUSED' && pauseReason !== undefined && { pauseReason }),

@@ -1,13 +1,7 @@
-// Between a webhook's record and its JSON.
+// The JSON of a webhook's record. The other way is checked-subscriptions.ts's.
 
 import type { Subscription, WebhookRecord } from '../../../platform/webhooks/webhook-record.ts';
-import {
-  eventTypeOf,
-  statusName,
-  subjectTypeName,
-  subjectTypeOf,
-  subscriptionTypeName,
-} from '../schema/event-names.ts';
+import { statusName, subjectTypeName, subscriptionTypeName } from '../schema/event-names.ts';
 import type { SubscriptionJson, WebhookJson } from '../schema/webhook-schema.ts';
 
 export function webhookJson(organizationId: string, record: WebhookRecord): WebhookJson {
@@ -28,21 +22,24 @@ export function webhookJson(organizationId: string, record: WebhookRecord): Webh
 }
 
 function subscriptionJson(subscription: Subscription): SubscriptionJson {
-  const { subjectType, subjectId, eventType, roomType } = subscription;
+  const { subjectType, subjectId, eventType } = subscription;
+  const filter = filterJson(subscription);
   return {
     subject_type: subjectTypeName(subjectType),
     subject_id: subjectId,
     subscription_type: subscriptionTypeName(eventType),
-    ...(roomType !== undefined && { filter: { room_type: roomType } }),
+    ...(Object.keys(filter).length > 0 && { filter }),
   };
 }
 
-export function subscriptionOf(json: SubscriptionJson): Subscription {
-  const roomType = json.filter?.room_type;
+function filterJson(subscription: Subscription): NonNullable<SubscriptionJson['filter']> {
+  if (subscription.subjectType !== 'PROJECT') {
+    const { roomType } = subscription;
+    return roomType === undefined ? {} : { room_type: roomType };
+  }
+  const { kinds, properties } = subscription;
   return {
-    subjectType: subjectTypeOf(json.subject_type),
-    subjectId: json.subject_id,
-    eventType: eventTypeOf(json.subscription_type),
-    ...(roomType !== undefined && { roomType }),
+    ...(kinds !== undefined && { kinds }),
+    ...(properties !== undefined && { properties }),
   };
 }

@@ -1,9 +1,9 @@
 // Holds a value of a request against its schema. The first breach is told: where it is and which rule it breaks. Sizes
 // are looked at before the work that they bound.
 
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { isObject } from '../../../platform/json.ts';
 import { hasMoreCodePoints } from '../../../platform/limits.ts';
-import { invalidArgument } from '../http/refusals.ts';
 import { momentMs } from './moment.ts';
 import type {
   IntegerSchema,

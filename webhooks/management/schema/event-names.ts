@@ -1,8 +1,8 @@
 // The contract's names of statuses, subjects and subscriptions, and the shorter ones that records hold.
 
 import {
-  type RoomEventType,
-  roomEventTypes,
+  type EventType,
+  eventTypes,
   type SubjectType,
   subjectTypes,
   type WebhookStatus,
@@ -11,12 +11,12 @@ import {
 
 type StatusName = `WEBHOOK_STATUS_${WebhookStatus}`;
 type SubjectTypeName = `WEBHOOK_SUBJECT_TYPE_${SubjectType}`;
-type SubscriptionTypeName = `WEBHOOK_SUBSCRIPTION_TYPE_${Uppercase<RoomEventType>}`;
+type SubscriptionTypeName = `WEBHOOK_SUBSCRIPTION_TYPE_${Uppercase<EventType>}`;
 
 export const statusName = (status: WebhookStatus): StatusName => `WEBHOOK_STATUS_${status}`;
 export const subjectTypeName = (type: SubjectType): SubjectTypeName =>
   `WEBHOOK_SUBJECT_TYPE_${type}`;
-export const subscriptionTypeName = (type: RoomEventType): SubscriptionTypeName =>
+export const subscriptionTypeName = (type: EventType): SubscriptionTypeName =>
   subscriptionTypeNames[type];
 
 const subscriptionTypeNames = {
@@ -27,11 +27,12 @@ const subscriptionTypeNames = {
   room_recording_transcript_published:
     'WEBHOOK_SUBSCRIPTION_TYPE_ROOM_RECORDING_TRANSCRIPT_PUBLISHED',
   block_response_sent: 'WEBHOOK_SUBSCRIPTION_TYPE_BLOCK_RESPONSE_SENT',
-} as const satisfies Record<RoomEventType, SubscriptionTypeName>;
+  event: 'WEBHOOK_SUBSCRIPTION_TYPE_EVENT',
+} as const satisfies Record<EventType, SubscriptionTypeName>;
 
 export const statusNames = webhookStatuses.map(statusName);
 export const subjectTypeNames = subjectTypes.map(subjectTypeName);
-export const allSubscriptionTypeNames = roomEventTypes.map(subscriptionTypeName);
+export const allSubscriptionTypeNames = eventTypes.map(subscriptionTypeName);
 
 export function statusOf(name: StatusName): WebhookStatus {
   return found(webhookStatuses, (status) => statusName(status) === name);
@@ -41,8 +42,8 @@ export function subjectTypeOf(name: SubjectTypeName): SubjectType {
   return found(subjectTypes, (type) => subjectTypeName(type) === name);
 }
 
-export function eventTypeOf(name: SubscriptionTypeName): RoomEventType {
-  return found(roomEventTypes, (type) => subscriptionTypeNames[type] === name);
+export function eventTypeOf(name: SubscriptionTypeName): EventType {
+  return found(eventTypes, (type) => subscriptionTypeNames[type] === name);
 }
 
 function found<T>(values: readonly T[], isIt: (value: T) => boolean): T {

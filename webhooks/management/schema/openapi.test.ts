@@ -15,6 +15,7 @@ import {
   type Management,
   type ManagementAdmin,
   newManagementAdmin,
+  projectSubscription,
   startManagement,
   subscription,
 } from '../../../test/harness/webhooks/management.ts';
@@ -55,6 +56,17 @@ function call({ name, method, path }: (typeof operations)[number], changes: Chan
   });
 }
 
+/** Subscriptions with every field that one can have. */
+function everyFilter(): object[] {
+  const one = { property: '$country', operator: 'FILTER_OPERATOR_EQUALS', value: 'DE' };
+  const several = { property: 'plan', operator: 'FILTER_OPERATOR_IN', values: ['pro'] };
+  const properties = [{ ...one, source: 'PROPERTY_SOURCE_AUTO' }, several];
+  return [
+    { ...subscription, filter: { room_type: 'chat' } },
+    { ...projectSubscription(admin.projectId), filter: { kinds: ['purchase'], properties } },
+  ];
+}
+
 /** Each method, in an order in which the webhook is deleted last. */
 const methods = operations.toSorted(
   (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
@@ -69,10 +81,7 @@ beforeAll(async () => {
   const nowMs = Date.UTC(2026, 0, 31);
   management = await startManagement(broker.url, { nowMs: () => nowMs });
   admin = await newManagementAdmin(management);
-  const filter = { room_type: 'chat' };
-  webhookId = (await admin.create({ subscriptions: [{ ...subscription, filter }] })).text(
-    'webhook.id',
-  );
+  webhookId = (await admin.create({ subscriptions: everyFilter() })).text('webhook.id');
   management.log.deliveries = [
     {
       deliveryId: 'd',
@@ -244,7 +253,7 @@ function objectAt(value: unknown, ...path: string[]): Record<string, unknown> {
 it('the catalogue has an example of each event type that its schema allows', async () => {
   const { json } = await management.call('GET', '/v1/webhook-event-types');
   const types = Array.isArray(json?.['event_types']) ? json['event_types'] : [];
-  expect(types).toHaveLength(6);
+  expect(types).toHaveLength(7);
   for (const { schema, example, event_type } of types) {
     const ajv = new Ajv2020({ formats: { 'date-time': /Z$/ } });
     expect(ajv.validate(schema, example)).toBe(true);

@@ -2,7 +2,7 @@
 // is written by hand beside the schemas and summaries that those have themselves.
 
 import { camelCase } from '../../../platform/webhooks/payload.ts';
-import { type RoomEventType, roomEventTypes } from '../../../platform/webhooks/webhook-record.ts';
+import { type EventType, eventTypes } from '../../../platform/webhooks/webhook-record.ts';
 import { meaningOf, payloadSchema } from '../catalogue/event-types.ts';
 import type { Operation } from '../http/operation.ts';
 import type { ObjectSchema, Schema } from './schema.ts';
@@ -39,7 +39,7 @@ export function openApiDocument(operations: readonly Operation[]): object {
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: '/' }],
     paths,
-    webhooks: Object.fromEntries(roomEventTypes.map((type) => [type, deliveryOf(type)])),
+    webhooks: Object.fromEntries(eventTypes.map((type) => [type, deliveryOf(type)])),
     components: {
       schemas: Object.fromEntries(schemas),
       securitySchemes,
@@ -90,7 +90,7 @@ const retryAfter = {
 } as const;
 
 /** What a receiver is sent. */
-function deliveryOf(eventType: RoomEventType): object {
+function deliveryOf(eventType: EventType): object {
   const header = (name: string) => {
     return { name, in: 'header', required: true, schema: { type: 'string' } };
   };

@@ -1,11 +1,27 @@
 // The schemas of a webhook, its subscriptions and its log as requests and answers hold them. They are checked by
 // check-value.ts, published by openapi.ts, and are the types of the methods' code.
 
+import {
+  maxKindCharacters,
+  maxPropertyKeyCodePoints,
+  maxStringValueCodePoints,
+} from '../../../platform/limits.ts';
 import { attemptStatuses, errorClasses } from '../../../platform/webhooks/attempt-record.ts';
 import { triggers } from '../../../platform/webhooks/delivery.ts';
-import { maxSubscriptions, roomEventTypes } from '../../../platform/webhooks/webhook-record.ts';
+import { eventTypes, maxSubscriptions } from '../../../platform/webhooks/webhook-record.ts';
+import { FilterOperator, FilterOperatorSchema } from '../../../proto/gen/common/v1/filter_pb.js';
 import { allSubscriptionTypeNames, statusNames, subjectTypeNames } from './event-names.ts';
 import type { ObjectSchema, Schema, ValueOf } from './schema.ts';
+
+/** Of one subscription, and of all of a webhook: each is tried on every event of the kind. */
+const maxPropertyFilters = 10;
+export const maxFiltersOfWebhook = 20;
+const maxSubscribedKinds = 20;
+
+const sourceNames: readonly string[] = ['PROPERTY_SOURCE_AUTO', 'PROPERTY_SOURCE_CUSTOM'];
+const operatorNames = FilterOperatorSchema.values
+  .filter(({ number }) => number !== FilterOperator.UNSPECIFIED)
+  .map(({ name }) => name);
 
 const id = { type: 'string' } as const satisfies Schema;
 const time = {
@@ -16,19 +32,58 @@ const time = {
 
 export const eventType = {
   type: 'string',
-  enum: roomEventTypes,
-  description: 'The kind of the event, as in the header X-Service-Event.',
+  enum: eventTypes,
+  description:
+    'As in the header X-Service-Event: the kind of an event in a room, or event for one of any kind.',
 } as const satisfies Schema;
+
+/** common.v1.PropertyFilter in protobuf's JSON. */
+const propertyFilter = {
+  type: 'object',
+  properties: {
+    property: {
+      type: 'string',
+      minLength: 1,
+      maxLength: maxPropertyKeyCodePoints,
+      description: "The name of an event's property; names with $ are the service's own.",
+    },
+    operator: { type: 'string', enum: operatorNames },
+    value: {
+      type: 'string',
+      maxLength: maxStringValueCodePoints,
+      description: 'Of the operators that take one value.',
+    },
+    values: {
+      type: 'array',
+      items: { type: 'string', maxLength: maxStringValueCodePoints },
+      maxItems: 100,
+      description: 'Of IN, NOT_IN, BETWEEN and NOT_BETWEEN.',
+    },
+    source: {
+      type: 'string',
+      enum: sourceNames,
+      description: 'What the name says anyway: AUTO with $, CUSTOM without.',
+    },
+  },
+  required: ['property', 'operator'],
+  additionalProperties: false,
+} as const satisfies ObjectSchema;
 
 const subscription = {
   type: 'object',
   properties: {
-    subject_type: { type: 'string', enum: subjectTypeNames },
+    subject_type: {
+      type: 'string',
+      enum: subjectTypeNames,
+      description:
+        'PROJECT goes with the subscription type EVENT, the others with the other types.',
+    },
     subject_id: {
       type: 'string',
       minLength: 1,
       maxLength: 255,
-      description: 'The id of the room, space or block, as its events hold it.',
+      description:
+        'The id of the room, space or block, as its events hold it; or of a project of the organization.',
     },
     subscription_type: { type: 'string', enum: allSubscriptionTypeNames },
     filter: {
@@ -38,7 +93,23 @@ const subscription = {
           type: 'string',
           minLength: 1,
           maxLength: 100,
-          description: 'Only rooms of this type match, such as chat, post or video.',
+          description:
+            'Only rooms of this type match, such as chat, post or video. Not of the type EVENT.',
+        },
+        kinds: {
+          type: 'array',
+          items: { type: 'string', minLength: 1, maxLength: maxKindCharacters },
+          minItems: 1,
+          maxItems: maxSubscribedKinds,
+          description:
+            'Of the type EVENT alone: the exact kinds of events. Absent, every kind matches.',
+        },
+        properties: {
+          type: 'array',
+          items: propertyFilter,
+          minItems: 1,
+          maxItems: maxPropertyFilters,
+          description: `Of the type EVENT alone: all must hold. The subscriptions of a webhook have at most ${maxFiltersOfWebhook} together.`,
         },
       },
       required: [],
@@ -208,6 +279,7 @@ export const error = {
 export const namedSchemas: Readonly<Record<string, Schema>> = {
   Webhook: webhook,
   Subscription: subscription,
+  PropertyFilter: propertyFilter,
   CreateContent: createContent,
   UpdateContent: updateContent,
   Log: log,
