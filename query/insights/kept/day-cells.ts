@@ -134,7 +134,7 @@ export function isOfDays(
 export function keepCells(
   question: Question,
   cellsSql: string,
-  { width, bucket, maxCells, a = 'a' }: KeptColumns,
+  { width, bucket, a = 'a' }: KeptColumns,
 ): string {
   const key = keyOf(question, cellsSql);
   const places = Array.from({ length: width }, (_, index) => index);
@@ -144,7 +144,6 @@ export function keepCells(
     keys: [key],
     keep: keepCellsSql(
       `SELECT '${key}' AS series, bucket, ${groups} AS groups, a, b, c, d FROM (${cellsSql})`,
-      maxCells,
       a,
     ),
     reachDays: 0,
@@ -157,7 +156,6 @@ interface KeptColumns {
   /** The number of groups. */
   width: number;
   bucket: string;
-  maxCells?: number;
   a?: PartColumn;
 }
 
@@ -175,20 +173,8 @@ export function keptCellsSql(
       AND moment_ms >= ${bindings.bind('Int64', fromMs)} AND moment_ms < ${bindings.bind('Int64', toMs)}`;
 }
 
-/**
- * The rest of a SELECT from FROM on, without rows: it fails with `keptChanged` where the kept days have other events
- * than when they were kept. All reads of events in a statement are of one moment.
- */
-export function keptAsStoredSql({ project }: Question): string {
-  const count = `count()) AS events FROM events WHERE project_id = ${project}
-    AND toDate(occur_time) >= arrayMin(${keptDays}) AND toDate(occur_time) <= arrayMax(${keptDays})`;
-  // The index alone counts the events between two days; of a list of days it would look at each.
-  const stored = `SELECT toInt64(${count} UNION ALL SELECT -toInt64(${count} AND toDate(occur_time) NOT IN ${keptDays}`;
-  return `FROM (SELECT sum(events) AS stored FROM (${stored})) WHERE throwIf(stored != arraySum(${keptVersions}), '${keptChanged}')`;
-}
-
 /** Of one statement: more groups, and longer values, are not worth their place. */
-const usualCells = 50_000;
+const maxCells = 50_000;
 const maxGroupBytes = 200;
 
 const project = '{keep_project:String}';
@@ -199,9 +185,9 @@ const series = '{keep_series:Array(String)}';
  * with buckets by `keptBucketSql`. The numbers of several cells are combined as the question's own are. More than
  * `maxCells` are not kept.
  */
-export function keepCellsSql(sql: string, maxCells = usualCells, a?: PartColumn): string[] {
+export function keepCellsSql(sql: string, a?: PartColumn): string[] {
   return [
-    insertCellsSql(sql, maxCells, a),
+    insertCellsSql(sql, a),
     listDaysSql(
       `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep})`,
     ),
@@ -209,7 +195,7 @@ export function keepCellsSql(sql: string, maxCells = usualCells, a?: PartColumn)
 }
 
 /** The first of these statements: no day is listed. */
-export function insertCellsSql(sql: string, maxCells = usualCells, a: PartColumn = 'a'): string {
+export function insertCellsSql(sql: string, a: PartColumn = 'a'): string {
   const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
   return `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, ${a}, b, c, d)
     SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
@@ -224,9 +210,6 @@ export function listDaysSql(cells: string): string {
     SELECT ${project}, arrayJoin(${series}), one.1, one.2, intDiv(stored, length(${daysToKeep}) * length(${series})) + 1
     FROM (SELECT arrayJoin(arrayZip(${daysToKeep}, ${versionsToKeep})) AS one, ${cells} AS stored)`;
 }
-
-/** A statement that fails with this text is run anew with no day kept. */
-export const keptChanged = 'kept days have changed';
 
 /** Of the tables: cells of an older one are not found. */
 const layout = 2;

@@ -11,7 +11,6 @@ import {
   InsightType,
   SessionMetric,
   TopKQuery_Dimension,
-  UserFlowQuery_NodeKind,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import {
   type Answered,
@@ -177,12 +176,6 @@ const topOf = (
   topK: { dimension, property, limit: 3, omitOthers, scope: { kind: 'page_view', filters: [] } },
 });
 
-const waysByPath: AskedSpec = {
-  insightType: InsightType.USER_FLOW,
-  userFlow: { nodeKind: UserFlowQuery_NodeKind.PROPERTY, nodeProperty: '$pathname', maxHops: 2 },
-  filterGroups: [ofPlan],
-};
-
 const keptDates = Array.from({ length: 8 }, (_, index) => `2026-10-${20 + index}`);
 
 /** The same series over ranges that end at six moments, asked for once before. */
@@ -220,8 +213,6 @@ describe('kept days', () => {
       'visits with a filter',
       { ...byPath, session: { metric: SessionMetric.BOUNCE_RATE }, filterGroups: [ofPlan] },
     ],
-    ['ways of visits', { insightType: InsightType.USER_FLOW, userFlow: {} }],
-    ['ways by a property', waysByPath],
     ['the greatest values', topOf(TopKQuery_Dimension.PROPERTY, '$pathname', true)],
     ['the greatest values and all others', topOf(TopKQuery_Dimension.PROPERTY, '$pathname', false)],
   ];

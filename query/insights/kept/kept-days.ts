@@ -8,7 +8,6 @@ import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import type { HeldDays } from '../held/held-days.ts';
 import type { ReadRows } from '../held/load-days.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
-import { failedByKept } from '../run/run-insight.ts';
 import type { DayCells, QuestionDays } from './day-cells.ts';
 import { EarlyRun } from './early-run.ts';
 import { HeldLook } from './held-look.ts';
@@ -97,9 +96,8 @@ export class KeptDays {
     const before = mayRunEarly ? this.#foundBefore(name, range, access) : [];
     const early = before.length > 0 ? new EarlyRun(before, access.signal, runWith) : undefined;
     const ends = this.#ends.get(name);
-    let found: Found = [];
     try {
-      found = range.isHeld
+      const found = range.isHeld
         ? await this.#heldLook.find(range, access)
         : await this.#find(name, statement, range, access, early);
       // What is held tells by itself which days it has.
@@ -111,9 +109,6 @@ export class KeptDays {
       if (early?.isOf(found) && this.#ends.get(name) === ends) return await early.result;
       early?.end();
       return await runWith(found, access.signal);
-    } catch (error) {
-      if (found.length === 0 || !failedByKept(error)) throw error;
-      return await runWith([], access.signal);
     } finally {
       early?.end();
     }

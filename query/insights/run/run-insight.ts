@@ -4,7 +4,6 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
-import { keptChanged } from '../kept/day-cells.ts';
 import type { KeptRange } from '../kept/kept-days.ts';
 import type { HeldStatement } from '../plan.ts';
 import type { Rows } from './result-cache.ts';
@@ -122,9 +121,4 @@ export function needsTooMuch(error: unknown): boolean {
   return (
     error instanceof ConnectError && [tooLargeMessage, tooLongMessage].includes(error.rawMessage)
   );
-}
-
-/** Whether the days that the statement found kept have changed: it succeeds with no day kept. */
-export function failedByKept(error: unknown): boolean {
-  return error instanceof ClickHouseError && error.message.includes(keptChanged);
 }

@@ -1,8 +1,6 @@
 // The profiles of the few users that TOP_K answers, looked up by literal keys: found within the statement that ranks
 // all users, they cost as much as ranking them.
 
-import { setBounded } from '../../../platform/memory/bounded-map.ts';
-import type { Bindings } from '../../filters/bindings.ts';
 import { profileIdSql } from '../../identity/identity-sql.ts';
 import type { EventCondition } from '../events/event-condition.ts';
 import { readEventsSql } from '../events/read-events.ts';
@@ -18,10 +16,6 @@ const idBytes = 16;
 const idDigits = 2 * idBytes;
 /** A key is the first half of a profile's id. */
 const keyDigits = idDigits / 2;
-
-/** Ids that were found before, by key. A key has one id for ever; a look-up by ids takes less than half the time. */
-const knownIds = new Map<string, string>();
-const maxKnownIds = 10_000;
 
 /** The text of a key in hex, of SQL for the key as a number of its bytes, the greatest first. */
 export function keyTextSql(number: string): string {
@@ -41,9 +35,16 @@ export function storedProfiles(
   keys: readonly string[],
 ): LookUp | undefined {
   if (keys.length === 0) return undefined;
-  const ids = keys.flatMap((key) => knownIds.get(key) ?? []);
-  const { isAsked, found } =
-    ids.length === keys.length ? byIds(bindings, ids) : byKeys(bindings, keys, project);
+  const idOf = (text: string): string =>
+    `toFixedString(unhex(${bindings.bind('String', text)}), ${idBytes})`;
+  // Ranges in the tables' order: by a function of the id, each would be read whole.
+  const ranges = keys.map(
+    (key) =>
+      `(profile_id >= ${idOf(key.padEnd(idDigits, '0'))} AND profile_id <= ${idOf(key.padEnd(idDigits, 'f'))})`,
+  );
+  const isAsked = `(${ranges.join(' OR ')})`;
+  // An id with events is in profile_listing; a root without events of its own has a record.
+  const found = `SELECT profile_id FROM profile_listing WHERE project_id = ${project} AND ${isAsked}`;
   // The newest row of a record is found here: FINAL would take half of the look-up.
   const sql = `SELECT ${storedPart} AS part, lower(hex(profile_id)) AS id, argMax(external_id, version) AS external_id,
       argMax(keys, version) AS trait_keys, argMax(values, version) AS trait_values
@@ -56,32 +57,6 @@ export function storedProfiles(
     GROUP BY profile_id`;
   return { sql, maxRows: 2 * keys.length };
 }
-
-/** A condition on profile_id, and a SELECT of the ids that are there. */
-interface AskedIds {
-  isAsked: string;
-  found: string;
-}
-
-function byIds(bindings: Bindings, ids: readonly string[]): AskedIds {
-  const asked = `arrayMap(text -> ${idSql('text')}, ${bindings.bind('Array(String)', ids)})`;
-  return { isAsked: `profile_id IN ${asked}`, found: `SELECT arrayJoin(${asked}) AS profile_id` };
-}
-
-/** An id with events is in profile_listing; a root without events of its own has a record. */
-function byKeys(bindings: Bindings, keys: readonly string[], project: string): AskedIds {
-  const idOf = (text: string): string => idSql(bindings.bind('String', text));
-  // Ranges in the tables' order: by a function of the id, each would be read whole.
-  const ranges = keys.map(
-    (key) =>
-      `(profile_id >= ${idOf(key.padEnd(idDigits, '0'))} AND profile_id <= ${idOf(key.padEnd(idDigits, 'f'))})`,
-  );
-  const isAsked = `(${ranges.join(' OR ')})`;
-  const found = `SELECT profile_id FROM profile_listing WHERE project_id = ${project} AND ${isAsked}`;
-  return { isAsked, found };
-}
-
-const idSql = (hex: string): string => `toFixedString(unhex(${hex}), ${idBytes})`;
 
 /** Of the keys without a row yet: cookieless visitors, and profiles whose rows are on their way. */
 export function otherProfiles(
@@ -120,8 +95,6 @@ export function readProfiles(rows: readonly unknown[][]): Map<string, UserProfil
         traitValues: textsOf(values),
       };
       profiles.set(key, { id, record });
-      knownIds.delete(key);
-      setBounded(knownIds, key, id, maxKnownIds);
     } else if (Number(part) === otherPart) {
       const [isPerson] = fields;
       const nothing = { externalId: '', traitKeys: [], traitValues: [] };

@@ -99,30 +99,19 @@ export const daysAround = {
 };
 
 /** Hardly any two sessions have the same; those that do are grouped, too. SQL over the column session_id. */
-export const sessionKey = 'toUInt32(toUInt128(session_id))';
+const sessionKey = 'toUInt32(toUInt128(session_id))';
 /** Short lists are sorted in half the time of long ones. */
 const slices = 4_096;
 
 /** A condition on rows of `table`: it holds for the rows of sessions with several on these days, and for few others. */
 export function severalRowsSql(
   table: 'visits' | 'visit_entries',
-  question: Pick<Question, 'project'>,
-  days: string,
-): string {
-  return `${sessionKey} IN (${severalKeysSql(sessionKeysSql(table, question, days))})`;
-}
-
-/** SELECT of the keys of sessions, one for each row of these days. */
-export function sessionKeysSql(
-  table: 'visits' | 'visit_entries',
   { project }: Pick<Question, 'project'>,
   days: string,
 ): string {
-  return `SELECT ${sessionKey} AS key FROM ${table} WHERE project_id = ${project} AND ${days}`;
-}
-
-/** SELECT of those that `keys` has more than once. Sorting numbers takes half the time of counting each. */
-export function severalKeysSql(keys: string): string {
+  const keys = `SELECT ${sessionKey} AS key FROM ${table} WHERE project_id = ${project} AND ${days}`;
+  // Sorting numbers takes half the time of counting each.
   const sorted = `SELECT arraySort(groupArray(key)) AS keys FROM (${keys}) GROUP BY bitAnd(key, ${slices - 1})`;
-  return `SELECT arrayJoin(arrayFilter((one, next) -> one = next, arrayPopBack(keys), arrayPopFront(keys))) FROM (${sorted})`;
+  const several = `SELECT arrayJoin(arrayFilter((one, next) -> one = next, arrayPopBack(keys), arrayPopFront(keys))) FROM (${sorted})`;
+  return `${sessionKey} IN (${several})`;
 }

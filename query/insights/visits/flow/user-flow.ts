@@ -91,20 +91,16 @@ function checkGroupBy({ groupBy }: UserFlowQuery): void {
 
 function planSql(question: Question, flow: FlowRead): string {
   const counted = [{ condition: flow.condition, countsUsers: false }];
-  const { check, ...moves } = flowMoves(question, flow);
   return [
     `SELECT toInt32(${flowPart}) AS part, toInt64(step) AS step, source, target, visits, beyond, values_seen, source_text
-      FROM (${flowSql(moves, flow.maxNodes)})`,
-    ...(check === undefined ? [] : [numberRowSql('0', '0', check)]),
-    ...leftOutSql(question, counted).map((sql) =>
-      numberRowSql('reason', 'left_out', `FROM (${sql})`),
-    ),
+      FROM (${flowSql(flowMoves(question, flow), flow.maxNodes)})`,
+    ...leftOutSql(question, counted).map(leftOutRowSql),
   ].join(' UNION ALL ');
 }
 
-function numberRowSql(reason: string, number: string, from: string): string {
-  return `SELECT toInt32(${leftOutPart}) AS part, toInt64(${reason}) AS step, toInt64(0) AS source, toInt64(0) AS target,
-    toUInt64(${number}) AS visits, toUInt64(0) AS beyond, toUInt64(0) AS values_seen, '' AS source_text ${from}`;
+function leftOutRowSql(sql: string): string {
+  return `SELECT toInt32(${leftOutPart}) AS part, toInt64(reason) AS step, toInt64(0) AS source, toInt64(0) AS target,
+    toUInt64(left_out) AS visits, toUInt64(0) AS beyond, toUInt64(0) AS values_seen, '' AS source_text FROM (${sql})`;
 }
 
 /** Visits that went from one node to another, or ended there. */
