@@ -1,10 +1,8 @@
 // InsightsService.Query, and each tile of a board: checks the question, has its one statement run (run/), answers. Each
 // form of a question is a file beside this one; docs/insights.md defines their results.
 
-import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { setBounded } from '../../platform/memory/bounded-map.ts';
 import { zones } from '../../platform/zones/zones.ts';
 import {
   InsightType,
@@ -21,6 +19,7 @@ import { checkMembers } from './question/form-members.ts';
 import { type Question, readQuestion } from './question/question.ts';
 import { bucketLabels } from './question/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
+import { factsOf } from './run/facts.ts';
 import {
   earliest,
   type InsightRows,
@@ -29,7 +28,6 @@ import {
   keyOf,
   type Stored,
 } from './run/insight-runs.ts';
-import { areAlike, type Facts, KnownFacts } from './run/known-facts.ts';
 import { type InsightStatement, needsTooMuch } from './run/run-insight.ts';
 import { rangeOf, rangeOfAll } from './run/stored-version.ts';
 import { checkWork } from './run/work-bound.ts';
@@ -68,28 +66,16 @@ export interface QuestionSources extends InsightSources {
 /** All who run questions share one of these: its turns, its kept rows, and the statements that run. */
 export function createRunQuestion(sources: QuestionSources): RunQuestion {
   const runs = new InsightRuns(sources);
-  const shared = { runs, facts: new KnownFacts(runs), lookedUpFor: new Map() };
   const { timezoneOf = () => 'UTC' } = sources;
   return async (call) => {
     const { projectId, request } = call;
     sources.insightTurns.checkRoom(projectId);
     const timezone = request.timezone === '' ? timezoneOf(projectId) : request.timezone;
-    const zoned = { ...call, request: { ...request, timezone } };
-    return runs.open.with(projectId, () => runQuestion(shared, zoned));
+    return runQuestion(runs, { ...call, request: { ...request, timezone } });
   };
 }
 
-interface Shared {
-  runs: InsightRuns;
-  facts: KnownFacts;
-  /** By the name of a statement with look-ups: the rows for which these were made last. */
-  lookedUpFor: Map<string, unknown[][]>;
-}
-
-const maxLookedUpFor = 1_000;
-
-async function runQuestion(shared: Shared, call: InsightCall): Promise<QueryResponse> {
-  const { runs, facts } = shared;
+async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryResponse> {
   const { projectId, request, deadline, standIns, together = new AskedTogether() } = call;
   const own = readQuestion(projectId, request, standIns);
   await checkWork(own, () => runs.stored(projectId, rangeOf(own)), deadline);
@@ -97,50 +83,31 @@ async function runQuestion(shared: Shared, call: InsightCall): Promise<QueryResp
   const range = rangeOfAll([own, ...beside]);
   const look = (): Promise<Stored> => runs.stored(projectId, range);
   const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, deadline.signal, look);
-  const questions = [own, ...beside] as const;
-  const answer = ({ types, hasDeletions }: Facts): Promise<QueryResponse> => {
-    const found = { typesOf: (property: string) => types?.get(property), hasDeletions };
-    const others = beside.map((other) => ({ ...other, ...found }));
-    // Planning a question binds values to it: each plan reads it anew.
-    const readBeside: ReadBeside = (asked) => ({
-      ...readQuestion(projectId, request, standIns),
-      ...{ ...found, beside: asked },
-    });
-    return answerQuestion(shared, { ...call, together }, readBeside, others, stored);
-  };
-  const last = runs.open.isAlone(projectId) ? facts.last(questions) : undefined;
-  const now = facts.now(questions, { stored, together, deadline });
-  if (last === undefined) return answer(await now);
-  // Hardly any property gets a new type just now, and hardly any project its first deletion: the statement does not
-  // wait until that is certain.
-  now.catch(() => {});
-  const response = await answer(last);
-  return areAlike(last, await now) ? response : answer(await now);
+  const facts = await factsOf([own, ...beside], { runs, stored, together, deadline });
+  const others = beside.map((other) => ({ ...other, ...facts }));
+  // Planning a question binds values to it: each plan reads it anew.
+  const readBeside: ReadBeside = (asked) => ({
+    ...readQuestion(projectId, request, standIns),
+    ...{ ...facts, beside: asked },
+  });
+  return answerQuestion(runs, { ...call, together }, readBeside, others, stored);
 }
 
 /** The question, among those that its statement may answer with it. */
 type ReadBeside = (beside: readonly Question[]) => Question;
 
 async function answerQuestion(
-  shared: Shared,
+  runs: InsightRuns,
   call: Required<Pick<InsightCall, 'together'>> & InsightCall,
   readBeside: ReadBeside,
   beside: readonly Question[],
   stored: Stored,
 ): Promise<QueryResponse> {
-  const { runs, lookedUpFor } = shared;
   const { projectId, deadline, onRead, together } = call;
   const question = readBeside(beside);
   const { joint, lookUps = [], read, ...first } = planOf(question);
   const statement = statementOf(joint ?? question, first);
   const run = (): Promise<InsightRows> => runs.rows(call, stored, statement, deadline);
-  const look = (next: LookUp): Promise<InsightRows> =>
-    runs.rows(call, stored, statementOf(question, next), deadline);
-  // The same users are on top as a rule: this look-up is joined below, or is in vain.
-  const name = lookUps.length > 0 ? nameOf(projectId, statement) : '';
-  const before = runs.open.isAlone(projectId) ? lookedUpFor.get(name) : undefined;
-  const likely = lookUps[0]?.(before ?? []);
-  if (likely !== undefined) look(likely).catch(() => {});
   // The rows of other statements are not held while the rest is asked.
   const answered = await (joint === undefined
     ? run()
@@ -151,14 +118,13 @@ async function answerQuestion(
           throw error;
         }));
   // What needs too much together may not need it alone.
-  if (answered === undefined) return answerQuestion(shared, call, readBeside, [], stored);
+  if (answered === undefined) return answerQuestion(runs, call, readBeside, [], stored);
   const parts = [answered];
   const rows = rowsOf(answered);
-  if (lookUps.length > 0) setBounded(lookedUpFor, name, [...rows], maxLookedUpFor);
   for (const lookUp of lookUps) {
     const next = lookUp(rows);
     if (next === undefined) continue;
-    const found = await look(next);
+    const found = await runs.rows(call, stored, statementOf(question, next), deadline);
     parts.push(found);
     rows.push(...rowsOf(found));
   }
@@ -189,11 +155,6 @@ function zoneOf({ timezone, buckets }: Question, { case: form }: Answer['result'
       },
     }),
   };
-}
-
-/** Of the text alone: it is the same for another range. A text may have a megabyte, its hash has 44 characters. */
-function nameOf(projectId: string, { sql }: InsightStatement): string {
-  return createHash('sha256').update(`${projectId} ${sql}`).digest('base64');
 }
 
 function rowsOf({ texts }: Pick<InsightRows, 'texts'>): unknown[][] {

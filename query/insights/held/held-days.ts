@@ -3,7 +3,6 @@
 // group them. A merge changes no day.
 
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
-import type { Found } from '../kept/kept-parts.ts';
 import type { UserBits } from './bits/user-bits.ts';
 import type { FirstDays } from './first-days.ts';
 import type { MergedProfiles } from './merged-profiles.ts';
@@ -81,14 +80,6 @@ export class HeldDays {
     const project = this.#projects.get(projectId);
     if (project !== undefined) project.usedAtMs = this.#nowMs();
     return project;
-  }
-
-  /** All days of a project that are held, ascending, whether they still hold or not. */
-  found(projectId: string): Found {
-    const days = [...(this.get(projectId)?.days ?? [])];
-    return days
-      .map(([day, { version }]) => ({ day, version }))
-      .sort((one, other) => one.day - other.day);
   }
 
   /**

@@ -34,13 +34,11 @@ let nowMs = 0;
 let completeUntilMs: number | undefined;
 let refusesWrites = false;
 let refusedWrites = 0;
-/** Told when a statement that reads cells begins, and when it has ended. */
-let onCells = { begin: (): void => {}, end: (): void => {} };
-/** What happens once: before the next look at kept days, and after profiles of days were kept. */
-const gates = new Map<'look' | 'profiles', () => Promise<void>>();
-async function once(name: 'look' | 'profiles'): Promise<void> {
-  const gate = gates.get(name);
-  gates.delete(name);
+/** What happens once, after profiles of days were kept. */
+let afterProfiles: (() => Promise<void>) | undefined;
+async function onceProfilesAreKept(): Promise<void> {
+  const gate = afterProfiles;
+  afterProfiles = undefined;
   await gate?.();
 }
 let service: ReadService;
@@ -55,12 +53,8 @@ beforeAll(async () => {
           refusedWrites++;
           throw new Error('no grant');
         }
-        const readsCells = select.sql.includes('FROM kept_cells FINAL');
-        if (readsCells) onCells.begin();
-        if (select.sql.includes('FROM kept_days')) await once('look');
         await store.select(select, onRow);
-        if (select.sql.startsWith('INSERT INTO kept_active_profiles')) await once('profiles');
-        if (readsCells) onCells.end();
+        if (select.sql.startsWith('INSERT INTO kept_active_profiles')) await onceProfilesAreKept();
       },
     }),
   });
@@ -128,13 +122,6 @@ async function changeTables(query: string): Promise<void> {
 
 async function empty(...tables: readonly string[]): Promise<void> {
   for (const table of tables) await changeTables(`TRUNCATE kept_${table}`);
-}
-
-function nextOf(moment: 'begin' | 'end'): () => Promise<void> {
-  const reached = new Promise<void>((resolve) => {
-    onCells = { ...onCells, [moment]: resolve };
-  });
-  return () => reached;
 }
 
 async function listed(what: string): Promise<string[]> {
@@ -362,34 +349,14 @@ describe('kept days', () => {
     await expectAsRows(byBrowser, ending(1));
   });
 
-  it('are looked at beside the statement, where they were found before', async () => {
-    await expectAsRows(byBrowser, berlin);
-    gates.set('look', nextOf('begin'));
-    await project.ask(byBrowser, ending(3));
-    expect(gates).toEqual(new Map());
-  });
-
-  it('are not taken from a statement that ran before somebody else kept them', async () => {
-    await expectAsRows(byBrowser, berlin);
-    await empty('days', 'cells');
-    const wasRead = nextOf('end');
-    gates.set('look', async () => {
-      await wasRead();
-      await project.ask(byBrowser, ending(2));
-    });
-    const answered = await project.ask(byBrowser, ending(3));
-    expect(answered).toEqual(await project.askRows(byBrowser, ending(3)));
-    expect(await listedDays()).toEqual(keptDates);
-  });
-
   it('have an event in all of their tables that was stored while they were kept', async () => {
     const [root = '', claimed = ''] = ['somebody', 'somebody-else'];
     const seen = { occurTimeMs: firstMs + 2 * dayMs + hourMs, kind: 'signup' };
     await project.store([{ ...seen, distinctId: root }]);
     await project.change([{ distinctId: claimed, owner: root, root, wasClaimed: true }], '1');
-    gates.set('profiles', () => project.store([{ ...seen, distinctId: claimed }]));
+    afterProfiles = () => project.store([{ ...seen, distinctId: claimed }]);
     await expectAsRows({ ...trends, events: [{ ...users, event: { kind: 'signup' } }] }, berlin);
-    expect(gates).toEqual(new Map());
+    expect(afterProfiles).toBeUndefined();
   });
 
   it('are kept anew where all of them were emptied', async () => {

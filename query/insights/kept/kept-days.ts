@@ -9,9 +9,8 @@ import type { HeldDays } from '../held/held-days.ts';
 import type { ReadRows } from '../held/load-days.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
 import type { DayCells, QuestionDays } from './day-cells.ts';
-import { EarlyRun } from './early-run.ts';
 import { HeldLook } from './held-look.ts';
-import { type Found, paramsOf, paramsToKeep, within } from './kept-parts.ts';
+import { type Found, paramsOf, paramsToKeep } from './kept-parts.ts';
 import { cellsKeptToday, type DaysLook, lookAtDays, versionsOf } from './look-at-days.ts';
 import { Refusals } from './refusals.ts';
 import { SettledDays } from './settled-days.ts';
@@ -38,15 +37,11 @@ export interface Access {
   /** Runs a statement that writes, or reads what is held, within the bounds of a question. */
   run: ReadRows;
   signal: AbortSignal;
-  /** Whether the statement may run beside the look. */
-  mayRunEarly: boolean;
 }
 
 /** A series is kept when it is asked for again within so long. */
 const askedAgainMs = 3_600_000;
 const maxSeries = 10_000;
-/** Some 20 KB each at most, of a year. */
-const maxFound = 1_000;
 /** Cells that are kept in a UTC day, of one project and of all: some 50 bytes each, for four days. */
 const maxProjectCells = 2_000_000;
 const maxAllCells = 20_000_000;
@@ -54,7 +49,6 @@ const maxAllCells = 20_000_000;
 export class KeptDays {
   readonly #clock: Clock;
   readonly #completeUntilMs: CompleteUntil;
-  readonly #held: HeldDays;
   readonly #settled = new SettledDays();
   readonly #heldLook: HeldLook;
   /** When each set of series was asked for last. */
@@ -63,76 +57,27 @@ export class KeptDays {
   readonly #keeping = new Map<string, Promise<void>>();
   /** How often the keeping of a set of series has ended. */
   readonly #ends = new Map<string, number>();
-  /** The kept days that the last look at each set of series found. Their cells stay for more than an hour after it. */
-  readonly #found = new Map<string, { found: Found; atMs: number }>();
 
   constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }, held: HeldDays) {
     this.#clock = sources.clock;
     this.#completeUntilMs = sources.completeUntilMs;
-    this.#held = held;
     this.#refusals = new Refusals(sources.clock);
     this.#heldLook = new HeldLook({ ...sources, settled: this.#settled }, held);
   }
 
   /**
-   * Runs the statement with the parameters that name the kept days. It may first keep days that are not kept yet; that
-   * takes about as long as the question itself.
+   * The days that are kept, and the parameters by which a statement finds them. It may first keep days that are not kept
+   * yet; that takes about as long as the question itself.
    */
-  async run<T extends Statement, R>(
-    statement: T,
-    range: KeptRange,
-    access: Access,
-    run: (statement: T, signal: AbortSignal, found: Found) => Promise<R>,
-  ): Promise<R> {
-    const name = nameOf(range, access);
-    const runWith = (found: Found, signal: AbortSignal): Promise<R> =>
-      run(
-        { ...statement, params: { ...statement.params, ...paramsOf(range, found) } },
-        signal,
-        found,
-      );
-    // Hardly ever has a kept day changed since the question was asked last: the statement runs beside the look.
-    const mayRunEarly = access.mayRunEarly && !this.#keeping.has(name);
-    const before = mayRunEarly ? this.#foundBefore(name, range, access) : [];
-    const early = before.length > 0 ? new EarlyRun(before, access.signal, runWith) : undefined;
-    const ends = this.#ends.get(name);
-    try {
-      const found = range.isHeld
-        ? await this.#heldLook.find(range, access)
-        : await this.#find(name, statement, range, access, early);
-      // What is held tells by itself which days it has.
-      if (!range.isHeld) {
-        this.#found.delete(name);
-        setBounded(this.#found, name, { found, atMs: this.#clock.nowMs() }, maxFound);
-      }
-      // What somebody has kept meanwhile was not there for it, even where it was kept once before.
-      if (early?.isOf(found) && this.#ends.get(name) === ends) return await early.result;
-      early?.end();
-      return await runWith(found, access.signal);
-    } finally {
-      early?.end();
-    }
+  async find(statement: Statement, range: KeptRange, access: Access) {
+    const found = range.isHeld
+      ? await this.#heldLook.find(range, access)
+      : await this.#find(statement, range, access);
+    return { found, params: paramsOf(range, found) };
   }
 
-  /** Days that were kept when that was looked at last. */
-  #foundBefore(name: string, range: KeptRange, { projectId }: Access): Found {
-    const last = this.#found.get(name);
-    if (!range.isHeld) return this.#isRecent(last?.atMs) ? within(last?.found ?? [], range) : [];
-    // Whether all is known that it needs only the look tells.
-    if (range.needsFirstDays) return [];
-    const held = within(this.#held.found(projectId), range);
-    // While days are on their way, the look will find others.
-    return held.length === range.last - range.first + 1 ? held : [];
-  }
-
-  /** The days that are kept, some of them since this moment: then `early` has ended. */
-  async #find(
-    name: string,
-    statement: Statement,
-    range: KeptRange,
-    access: Access,
-    early: EarlyRun<unknown> | undefined,
-  ): Promise<Found> {
+  async #find(statement: Statement, range: KeptRange, access: Access): Promise<Found> {
+    const name = JSON.stringify([access.projectId, ...keysOf(range)]);
     let mayKeep = this.#isAskedAgain(name);
     const reachDays = Math.max(...range.cells.map((cells) => cells.reachDays));
     const asked = { first: range.first, last: range.last, keys: keysOf(range), reachDays };
@@ -146,7 +91,6 @@ export class KeptDays {
       mayKeep &&= !this.#refusals.mustWait(name);
       const days = mayKeep ? await this.#daysToKeep(look, reachDays, access) : [];
       if (days.length === 0 || (await this.#isFull(access))) return foundOf(look.kept);
-      early?.end();
       // Somebody else has begun, or done it, meanwhile.
       if (this.#keeping.has(name) || this.#ends.get(name) !== ends) continue;
       const params = { ...statement.params, ...paramsToKeep(range, foundOf(days)) };
@@ -158,14 +102,11 @@ export class KeptDays {
   }
 
   #isAskedAgain(name: string): boolean {
-    const isAgain = this.#isRecent(this.#asked.get(name));
+    const atMs = this.#asked.get(name);
+    const nowMs = this.#clock.nowMs();
     this.#asked.delete(name);
-    setBounded(this.#asked, name, this.#clock.nowMs(), maxSeries);
-    return isAgain;
-  }
-
-  #isRecent(atMs: number | undefined): boolean {
-    return atMs !== undefined && this.#clock.nowMs() - atMs < askedAgainMs;
+    setBounded(this.#asked, name, nowMs, maxSeries);
+    return atMs !== undefined && nowMs - atMs < askedAgainMs;
   }
 
   async #daysToKeep(look: DaysLook, reachDays: number, { projectId }: Access): Promise<number[]> {
@@ -206,12 +147,6 @@ export class KeptDays {
       }
     }
   }
-}
-
-/** Of what is kept together: the same series, or the same days of a project in memory. */
-function nameOf(range: KeptRange, { projectId }: Access): string {
-  const { isHeld, first, last, needsFirstDays } = range;
-  return JSON.stringify([projectId, ...(isHeld ? [first, last, needsFirstDays] : keysOf(range))]);
 }
 
 function keysOf({ cells }: KeptRange): string[] {

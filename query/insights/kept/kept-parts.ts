@@ -6,11 +6,6 @@ import { editionOf, type QuestionDays } from './day-cells.ts';
 /** Days that are kept, since the epoch and ascending, and their versions. */
 export type Found = readonly { day: number; version: number }[];
 
-/** Those that the range may have. */
-export function within(found: Found, { first, last }: QuestionDays): Found {
-  return found.filter(({ day }) => day >= first && day <= last);
-}
-
 /** The parameters of a statement that finds these days. */
 export function paramsOf(range: QuestionDays, found: Found) {
   const kept = found.map(({ day }) => day);

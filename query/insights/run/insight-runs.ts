@@ -14,7 +14,6 @@ import { runHeld } from '../held/held-range.ts';
 import { KeptDays } from '../kept/kept-days.ts';
 import type { CompleteUntil } from './complete-until.ts';
 import { JointReads } from './joint-reads.ts';
-import { OpenQuestions } from './open-questions.ts';
 import { ResultCache, type Rows } from './result-cache.ts';
 import { type InsightStatement, maxInsightMs, runInsight } from './run-insight.ts';
 import { SharedRuns } from './shared-runs.ts';
@@ -75,7 +74,6 @@ interface Running {
 
 const maxCacheBytes = 32 * 1_048_576;
 const maxRanges = 2_000;
-const maxProjects = 10_000;
 const versionTimeoutMs = 10_000;
 /**
  * An insert fills several tables one after the other, within milliseconds; one that fails between two of them is
@@ -87,7 +85,6 @@ const settleMs = 5_000;
 const unsettledKeepMs = 1_000;
 
 export class InsightRuns {
-  readonly open = new OpenQuestions();
   readonly #sources: InsightSources;
   readonly #nowMs: () => number;
   readonly #cache = new ResultCache<Kept>(maxCacheBytes);
@@ -101,9 +98,6 @@ export class InsightRuns {
   #begun = 0;
   /** The version of a range, and when it was first seen, by both clocks. */
   readonly #versions = new Map<string, { version: string; sinceMs: number; seenAtMs: number }>();
-
-  /** Of projects that were looked at of late. */
-  readonly #deletions = new Map<string, boolean>();
 
   constructor(sources: InsightSources) {
     this.#sources = sources;
@@ -121,9 +115,6 @@ export class InsightRuns {
       const read = await readStoredVersion(this.smallReads(projectId), projectId, range, {
         signal,
       });
-      // Looks may end in another order than they began.
-      const had = this.#deletions.get(projectId) === true || read.hasDeletions;
-      setBounded(this.#deletions, projectId, had, maxProjects);
       return { ...read, isSettled: this.#isSettled(key, read.version, completeUntilMs) };
     };
     let seen: Promise<Seen> | undefined;
@@ -137,11 +128,6 @@ export class InsightRuns {
       return seen;
     };
     return { completeUntilMs, seen: look };
-  }
-
-  /** Whether the project had deleted anybody when that was last looked at; undefined where it was not, of late. */
-  hadDeletions(projectId: string): boolean | undefined {
-    return this.#deletions.get(projectId);
   }
 
   /** `stored` is of the events that the statement reads. Throws as runInsight does, and what readFailure reads. */
@@ -216,7 +202,6 @@ export class InsightRuns {
     if (kept === undefined) return this.#run(asker, statement, signal);
     const access = {
       ...{ projectId, signal, look: this.smallReads(projectId) },
-      mayRunEarly: this.open.isAlone(projectId),
       // It goes on for others where the caller has left.
       run: (more: Pick<InsightStatement, 'sql' | 'params' | 'maxRows'>) => {
         const limit = timeLimit(maxInsightMs);
@@ -224,10 +209,10 @@ export class InsightRuns {
         return this.#run(asker, more, limit);
       },
     };
-    return this.#kept.run(statement, kept, access, (filled, ending, found) =>
-      runHeld(this.#held, { projectId, statement: filled, found }, (one) =>
-        this.#run(asker, one, ending),
-      ),
+    const { found, params } = await this.#kept.find(statement, kept, access);
+    const filled = { ...statement, params: { ...statement.params, ...params } };
+    return runHeld(this.#held, { projectId, statement: filled, found }, (one) =>
+      this.#run(asker, one, signal),
     );
   }
 
