@@ -115,7 +115,6 @@ const halfOfADay = 48;
 async function forgetDays(stack: Stack): Promise<void> {
   await runStatement(stack, 'TRUNCATE TABLE kept_days');
   await runStatement(stack, 'TRUNCATE TABLE kept_profile_days');
-  await runStatement(stack, 'TRUNCATE TABLE kept_active_profiles');
 }
 
 /** Milliseconds of each rendering, with days kept and without. */

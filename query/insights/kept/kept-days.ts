@@ -95,8 +95,7 @@ export class KeptDays {
       if (this.#keeping.has(name) || this.#ends.get(name) !== ends) continue;
       const params = { ...statement.params, ...paramsToKeep(range, foundOf(days)) };
       await this.#keepOnce(name, () => this.#keep(range, params, access));
-      // Looked at once more: an event that was stored between two of the statements that keep a day may be in the rows
-      // of one alone.
+      // Looked at once more: an event that was stored meanwhile has made its day another one.
       mayKeep = false;
     }
   }

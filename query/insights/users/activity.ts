@@ -51,7 +51,7 @@ export function activitySql(question: Question, activity: Activity): string {
 
 /**
  * SELECT of profile_key, cookieless and place, the place of a bucket in which the profile was active; undefined beyond
- * 64 buckets, whose bits are dear to take apart, unless days of profiles answer the most of it.
+ * 64 buckets, whose bits are dear to take apart, unless days of profiles, kept ones too, answer the most of it.
  */
 export function activePlacesSql(question: Question, activity: Activity): string | undefined {
   const { condition, buckets, ranges } = activity;
@@ -59,8 +59,10 @@ export function activePlacesSql(question: Question, activity: Activity): string 
   for (const range of ranges) {
     const parts = partsOfDays(question, condition, range, buckets);
     if (parts === undefined) {
-      if (wordCount(buckets.length) > 1) return undefined;
-      reads.push(...filteredPlaces(question, activity, range));
+      const { kept, others } = keptAndOthers(question, activity, range);
+      if (kept === undefined && wordCount(buckets.length) > 1) return undefined;
+      if (kept) reads.push(dayPlacesSql(question, kept.days, buckets, kept.rows));
+      reads.push(eventPlacesSql(question, others, range));
       continue;
     }
     reads.push(dayPlacesSql(question, parts.days, buckets));
@@ -117,14 +119,6 @@ function filteredReads(question: Question, activity: Activity, range: Range): st
   return kept ? [daysSql(question, kept.days, activity.buckets, kept.rows), raw] : [raw];
 }
 
-/** SELECTs of profile_key, cookieless and place. */
-function filteredPlaces(question: Question, activity: Activity, range: Range): string[] {
-  const { buckets } = activity;
-  const { kept, others } = keptAndOthers(question, activity, range);
-  const raw = eventPlacesSql(question, others, range);
-  return kept ? [dayPlacesSql(question, kept.days, buckets, kept.rows), raw] : [raw];
-}
-
 /** Days of profiles that are kept, their rows as FROM and PREWHERE; and the activity of other days, for raw events. */
 function keptAndOthers(
   question: Question,
@@ -144,7 +138,7 @@ function keptAndOthers(
  * SELECT of profile_key, cookieless and place, from events: each once up to 64 buckets, and for each event beyond,
  * where the bits of buckets are dear to take apart.
  */
-export function eventPlacesSql(question: Question, activity: Activity, range: Range): string {
+function eventPlacesSql(question: Question, activity: Activity, range: Range): string {
   if (wordCount(activity.buckets.length) > 1) return eventRowsSql(question, activity, range);
   const places = placesSql(bitColumns(activity.buckets.length));
   return `SELECT profile_key, cookieless, toUInt16(arrayJoin(${places})) AS place FROM (${rawSql(question, activity, range)})`;

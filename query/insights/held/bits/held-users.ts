@@ -87,7 +87,6 @@ function daysOfRanges(ranges: readonly Range[]): QuestionDays {
     firstOfRange: first,
     lastOfRange: last,
     buckets: [],
-    starts: [],
   };
 }
 
