@@ -1,8 +1,8 @@
 // The tiles of a dashboard as strangers see them: questions without their filters, and rows of persons without anything
 // that names one.
 
-import { create } from '@bufbuild/protobuf';
-import { LogicalOperator } from '../../proto/gen/common/v1/filter_pb.js';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import type { EventFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import type {
   RenderResponse as BoardResponse,
   Tile,
@@ -15,7 +15,12 @@ import {
 import {
   TopKQuery_Dimension as Dimension,
   type InsightQuerySpec,
+  InsightQuerySpecSchema,
   type QueryResponse,
+  type TopKQuery,
+  type TopKQuerySchema,
+  type UserFlowQuery,
+  type UserFlowQuerySchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 
 export function sharedTiles({ dashboard, results }: BoardResponse): SharedTile[] {
@@ -48,32 +53,77 @@ function sharedTile(tile: Tile, result: TileResult | undefined): SharedTile {
   }
 }
 
-/** What is asked, so that a page knows what to draw; what events are compared with may be nobody else's business. */
+/**
+ * What is asked, so that a page knows what to draw; what events are compared with may be nobody else's business. Fields
+ * are listed: a new one is not shown, and does not compile, until somebody has decided about it.
+ */
 function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
+  const { insightType, events, breakdowns, breakdownLimit, conversionWindow, ...more } = spec;
+  const { includeStepTiming, session, userFlow, topK, includeCookieless, ...hidden } = more;
+  const {
+    filterGroups: _,
+    filterGroupsOperator: __,
+    $typeName: ___,
+    $unknown: ____,
+    ...rest
+  } = hidden;
+  rest satisfies Record<string, never>;
+  return create(InsightQuerySpecSchema, {
+    ...{ insightType, breakdowns, breakdownLimit, includeStepTiming, includeCookieless },
+    ...(conversionWindow && { conversionWindow }),
+    events: events.map(({ event, aggregation, aggregationProperty }) => ({
+      ...{ aggregation, aggregationProperty, ...(event && { event: kindOf(event) }) },
+    })),
+    ...(session && {
+      session: { metric: session.metric, ...(session.scope && { scope: kindOf(session.scope) }) },
+    }),
+    ...(userFlow && { userFlow: shownFlow(userFlow) }),
+    ...(topK && { topK: shownTopK(topK) }),
+  });
+}
+
+function shownFlow({
+  scope,
+  ...flow
+}: UserFlowQuery): MessageInitShape<typeof UserFlowQuerySchema> {
+  const { nodeKind, nodeProperty, groupBy, maxHops, maxNodes, maxLinks } = flow;
   return {
-    ...spec,
-    filterGroups: [],
-    filterGroupsOperator: LogicalOperator.UNSPECIFIED,
-    events: spec.events.map((series) => ({ ...series, ...scopeOf('event', series.event) })),
-    ...(spec.session && {
-      session: { ...spec.session, ...scopeOf('scope', spec.session.scope) },
-    }),
-    ...(spec.userFlow && {
-      userFlow: { ...spec.userFlow, ...scopeOf('scope', spec.userFlow.scope) },
-    }),
-    ...(spec.topK && { topK: { ...spec.topK, ...scopeOf('scope', spec.topK.scope) } }),
+    ...{ nodeKind, nodeProperty, groupBy, maxHops, maxNodes, maxLinks },
+    ...(scope && { scope: kindOf(scope) }),
   };
 }
 
-type Scope = InsightQuerySpec['events'][number]['event'];
-
-function scopeOf<N extends string>(name: N, scope: Scope) {
-  if (scope === undefined) return {};
-  return { [name]: { ...scope, filters: [] } };
+function shownTopK({ scope, ...top }: TopKQuery): MessageInitShape<typeof TopKQuerySchema> {
+  const { dimension, property, metric, metricProperty, limit, omitOthers } = top;
+  return {
+    ...{ dimension, property, metric, metricProperty, limit, omitOthers },
+    ...(scope && { scope: kindOf(scope) }),
+  };
 }
 
+function kindOf({ kind }: EventFilter): { kind: string } {
+  return { kind };
+}
+
+/** A form whose rows are persons has to be named here. */
 function withoutPersons({ topK }: InsightQuerySpec, response: QueryResponse): QueryResponse {
-  if (topK?.dimension !== Dimension.USER || response.result.case !== 'topK') return response;
-  const rows = response.result.value.rows.map(({ profile: _, dimensionValue: __, ...row }) => row);
-  return { ...response, result: { case: 'topK', value: { ...response.result.value, rows } } };
+  const { result } = response;
+  switch (result.case) {
+    case 'topK': {
+      if (topK?.dimension !== Dimension.USER) return response;
+      const rows = result.value.rows.map(({ profile: _, dimensionValue: __, ...row }) => row);
+      return { ...response, result: { case: 'topK', value: { ...result.value, rows } } };
+    }
+    case 'trends':
+    case 'segmentation':
+    case 'funnel':
+    case 'retention':
+    case 'userFlow':
+    case 'lifecycle':
+    case 'stickiness':
+    case undefined:
+      return response;
+    default:
+      return result satisfies never;
+  }
 }

@@ -22,10 +22,24 @@ const maxSeconds = 2 ** 32 - 1;
 /** The events that may change the answer, by the time when they occurred. */
 export function rangeOf(question: Question): StoredRange {
   const { spec, fromMs, toMs } = question;
-  // A user's first event ever may lie before every range.
-  if (spec.insightType === InsightType.LIFECYCLE) return { fromMs: 0, toMs };
-  if (spec.session !== undefined) return visitWindow(question);
-  return { fromMs, toMs };
+  switch (spec.insightType) {
+    case InsightType.LIFECYCLE:
+      // A user's first event ever may lie before every range.
+      return { fromMs: 0, toMs };
+    case InsightType.TRENDS:
+    case InsightType.SEGMENTATION:
+      return spec.session === undefined ? { fromMs, toMs } : visitWindow(question);
+    case InsightType.FUNNEL:
+    case InsightType.RETENTION:
+    case InsightType.STICKINESS:
+    case InsightType.USER_FLOW:
+    case InsightType.TOP_K:
+    case InsightType.UNSPECIFIED:
+      return { fromMs, toMs };
+    default:
+      // A number that is no type was refused before.
+      return spec.insightType satisfies never;
+  }
 }
 
 /** The events that may change any of these answers: one look tells for all that is asked together. */
