@@ -9,6 +9,7 @@ import { identifyBench } from './questions/ingest/identify.ts';
 import { refusedBench } from './questions/ingest/refused.ts';
 import { singleBench } from './questions/ingest/single.ts';
 import { validateBench } from './questions/ingest/validate.ts';
+import { insightsBoardBench } from './questions/insights/board.ts';
 import { insightsFairnessBench } from './questions/insights/fairness.ts';
 import { insightsGrowthBench } from './questions/insights/growth.ts';
 import { insightsBench } from './questions/insights/speed.ts';
@@ -58,6 +59,7 @@ export const benches: readonly Bench[] = [
   webLiveBench,
   webOverviewBench,
   insightsBench,
+  insightsBoardBench,
   insightsGrowthBench,
   insightsUnderLoadBench,
   insightsFairnessBench,

@@ -71,6 +71,11 @@ export async function comparePairs(
   };
 }
 
+/** The median of the pairs' ratios. */
+export function ratioOf(over: readonly number[], under: readonly number[]): number {
+  return median(over.map((value, index) => value / (under[index] ?? Number.NaN)));
+}
+
 /** The middle value; between two, their mean. Throws a RangeError where there are none. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);

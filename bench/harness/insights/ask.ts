@@ -13,11 +13,12 @@ const agent = new Agent({ keepAlive: true });
 /** What the service gives its own statements. */
 const settings = 'max_threads = 2, output_format_json_quote_64bit_integers = 0';
 
-/** The answers of all its queries, asked at once. */
+/** The answers of all its queries, asked at once. With an as_of only rows of events can tell. */
 export async function askQuestion(
   stack: Pick<Stack, 'baseUrl' | 'privateKey'>,
-  { queries }: Question,
+  { queries }: Pick<Question, 'queries'>,
   asked: Asked,
+  asOfMs?: number,
 ): Promise<JsonObject[]> {
   const calls = queries.map(async ({ granularity, spec }) => {
     const { status, text } = await post(
@@ -28,6 +29,7 @@ export async function askQuestion(
         ...{ spec, granularity },
         timezone: asked.timezone,
         timeRange: { from: momentOf(asked.fromMs), to: momentOf(asked.toMs) },
+        ...(asOfMs !== undefined && { asOf: momentOf(asOfMs) }),
       },
     );
     check(status === 200, `Query answered ${status}: ${text.slice(0, 500)}`);

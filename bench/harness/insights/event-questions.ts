@@ -6,7 +6,7 @@ import { dayOf, type Question, within } from './question.ts';
 const pageViews = { kind: 'page_view' };
 const day = 'GRANULARITY_DAY';
 
-function trend(name: string, askedMs: number, byRollup: boolean, more: TrendOptions): Question {
+function trend(name: string, more: TrendOptions): Question {
   const { event = pageViews, breakdown, condition = () => '1', group } = more;
   const spec = {
     insightType: 'INSIGHT_TYPE_TRENDS',
@@ -14,7 +14,7 @@ function trend(name: string, askedMs: number, byRollup: boolean, more: TrendOpti
     ...(breakdown !== undefined && { breakdowns: [{ property: breakdown }] }),
   };
   return {
-    ...{ name, askedMs, byRollup, days: 30, queries: [{ granularity: day, spec }] },
+    ...{ name, daysAreKept: true, days: 30, queries: [{ granularity: day, spec }] },
     sql: (layout, asked) => `SELECT ${group === undefined ? '' : `${group(layout)} AS value, `}
         ${dayOf(layout, asked)} AS day, count() FROM ${layout.from}
       WHERE ${within(layout, asked)} AND ${layout.kind} = 'page_view' AND ${condition(layout)}
@@ -45,7 +45,7 @@ function groupValue(series: { breakdown?: unknown }, property: string): string {
 
 const topPaths: Question = {
   name: 'top 10 paths',
-  ...{ askedMs: 120, byRollup: false, days: 30 },
+  ...{ daysAreKept: true, days: 30 },
   queries: [
     {
       granularity: day,
@@ -77,7 +77,7 @@ const hops = 5;
 
 const userFlow: Question = {
   name: 'user flow, 5 hops',
-  ...{ askedMs: 1_500, byRollup: false, days: 30 },
+  ...{ daysAreKept: false, days: 30 },
   queries: [
     {
       granularity: day,
@@ -111,16 +111,16 @@ const userFlow: Question = {
 };
 
 export const eventQuestions: readonly Question[] = [
-  trend('trend of one kind', 15, true, {}),
-  trend('with a filter on a custom string', 300, false, {
+  trend('trend of one kind', {}),
+  trend('with a filter on a custom string', {
     event: {
       kind: 'page_view',
       filters: [{ property: 'plan', operator: 'FILTER_OPERATOR_EQUALS', value: 'pro' }],
     },
     condition: (layout) => layout.customIs('plan', 'pro'),
   }),
-  trend('by browser', 80, false, { breakdown: '$browser', group: ({ browser }) => browser }),
-  trend('by a custom property', 300, false, {
+  trend('by browser', { breakdown: '$browser', group: ({ browser }) => browser }),
+  trend('by a custom property', {
     breakdown: 'plan',
     group: ({ custom }) => custom('plan'),
   }),

@@ -11,18 +11,16 @@ const day = 'GRANULARITY_DAY';
 /** The condition on the kind; every kind where it is ''. */
 const ofKind = (layout: Layout, kind: string): string =>
   kind === '' ? '1' : `${layout.kind} = '${kind}'`;
-/** A rollup knows the days of a profile, and not what it did. */
-const byDays = (kind: string): boolean => kind === '';
 
 /** The FROM and WHERE of events that have a user. */
 function persons(layout: Layout, asked: Pick<Asked, 'fromMs' | 'toMs'>, condition = '1'): string {
   return `FROM ${layout.fromPersons} WHERE ${within(layout, asked)} AND ${layout.hasUser} AND ${condition}`;
 }
 
-function uniqueUsers(name: string, askedMs: number, kind: string): Question {
+function uniqueUsers(name: string, kind: string): Question {
   const events = [{ event: { kind }, aggregation: 'AGGREGATION_TYPE_UNIQUE_USERS' }];
   return {
-    ...{ name, askedMs, byRollup: byDays(kind), days: 30 },
+    ...{ name, daysAreKept: true, days: 30 },
     queries: [{ granularity: day, spec: { insightType: 'INSIGHT_TYPE_TRENDS', events } }],
     sql: (layout, asked) => `SELECT ${dayOf(layout, asked)} AS day, uniqExact(${layout.user})
       ${persons(layout, asked, ofKind(layout, kind))} GROUP BY day`,
@@ -37,7 +35,7 @@ const steps = ['product_viewed', 'add_to_cart', 'purchase'] as const;
 
 const funnel: Question = {
   name: 'funnel of 3 steps',
-  ...{ askedMs: 350, byRollup: false, days: 30 },
+  ...{ daysAreKept: false, days: 30 },
   queries: [
     {
       granularity: day,
@@ -63,8 +61,8 @@ const funnel: Question = {
     ),
 };
 
-const retentionOf = (name: string, kind: string, askedMs?: number): Question => ({
-  ...{ name, askedMs, byRollup: byDays(kind), days: 56 },
+const retentionOf = (name: string, kind: string): Question => ({
+  ...{ name, daysAreKept: true, days: 56 },
   queries: [
     {
       granularity: 'GRANULARITY_WEEK',
@@ -96,8 +94,8 @@ const lifecycleStates = [
   'dormantUsers',
 ] as const;
 
-const lifecycleOf = (name: string, kind: string, askedMs?: number): Question => ({
-  ...{ name, askedMs, byRollup: byDays(kind), days: 30 },
+const lifecycleOf = (name: string, kind: string): Question => ({
+  ...{ name, daysAreKept: true, days: 30 },
   queries: [
     {
       granularity: day,
@@ -127,8 +125,8 @@ const lifecycleOf = (name: string, kind: string, askedMs?: number): Question => 
     ),
 });
 
-const stickinessOf = (name: string, kind: string, askedMs?: number): Question => ({
-  ...{ name, askedMs, byRollup: byDays(kind), days: 30 },
+const stickinessOf = (name: string, kind: string): Question => ({
+  ...{ name, daysAreKept: true, days: 30 },
   queries: [
     {
       granularity: day,
@@ -149,7 +147,7 @@ const stickinessOf = (name: string, kind: string, askedMs?: number): Question =>
 
 const topUsers: Question = {
   name: 'top 10 users',
-  ...{ askedMs: 150, byRollup: true, days: 30 },
+  ...{ daysAreKept: true, days: 30 },
   queries: [
     {
       granularity: day,
@@ -172,14 +170,14 @@ const topUsers: Question = {
 };
 
 export const personQuestions: readonly Question[] = [
-  uniqueUsers('unique users of one kind', 150, 'page_view'),
-  uniqueUsers('unique users of all kinds', 250, ''),
+  uniqueUsers('unique users of one kind', 'page_view'),
+  uniqueUsers('unique users of all kinds', ''),
   funnel,
-  retentionOf('weekly retention, 8 weeks', '', 300),
+  retentionOf('weekly retention, 8 weeks', ''),
   retentionOf('weekly retention of one kind', 'page_view'),
-  lifecycleOf('lifecycle', '', 250),
+  lifecycleOf('lifecycle', ''),
   lifecycleOf('lifecycle of one kind', 'page_view'),
-  stickinessOf('stickiness', '', 250),
+  stickinessOf('stickiness', ''),
   stickinessOf('stickiness of one kind', 'page_view'),
   topUsers,
 ];

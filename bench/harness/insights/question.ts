@@ -16,10 +16,8 @@ export type AnswerRow = readonly string[];
 
 export interface Question {
   name: string;
-  /** p50, milliseconds, over 20 million events; undefined where none is asked. */
-  askedMs: number | undefined;
-  /** A rollup can answer it. */
-  byRollup: boolean;
+  /** Past days of it are kept, or summed up as events come in; others are counted from rows of events each time. */
+  daysAreKept: boolean;
   /** Of the 60 days, the last so many. */
   days: number;
   /** Calls of Query whose answers together are the answer: granularity and spec of each. */

@@ -1,7 +1,9 @@
 // All questions that the benches of insights ask, in the order of their table.
 
 import { setTimeout } from 'node:timers/promises';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
 import type { Mode } from '../../bench.ts';
+import { runStatement } from '../engine/engine-statement.ts';
 import { eventQuestions } from './event-questions.ts';
 import { personQuestions } from './person-questions.ts';
 import type { Question } from './question.ts';
@@ -38,4 +40,13 @@ export const asksOf: Record<Mode, Asks> = {
  */
 export async function untilDaysMayBeKept(mode: Mode): Promise<void> {
   if (mode === 'real') await setTimeout(3_000);
+}
+
+/** A turn of the other half of a day's quarters of an hour. */
+export const halfOfADay = 48;
+
+/** The next question counts all days, and keeps them. Days of profiles that are kept twice would be read twice. */
+export async function forgetDays(stack: Pick<Stack, 'clickhouseUrl'>): Promise<void> {
+  await runStatement(stack, 'TRUNCATE TABLE kept_days');
+  await runStatement(stack, 'TRUNCATE TABLE kept_profile_days');
 }

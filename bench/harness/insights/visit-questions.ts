@@ -9,7 +9,7 @@ const metrics = ['SESSIONS', 'AVG_DURATION', 'BOUNCE_RATE'] as const;
 export const visitQuestions: readonly Question[] = [
   {
     name: 'visits, duration and bounce rate',
-    ...{ askedMs: 120, byRollup: true, days: 30 },
+    ...{ daysAreKept: true, days: 30 },
     queries: metrics.map((metric) => ({
       granularity: 'GRANULARITY_DAY',
       spec: { insightType: 'INSIGHT_TYPE_TRENDS', session: { metric: `SESSION_METRIC_${metric}` } },

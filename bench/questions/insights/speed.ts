@@ -7,16 +7,20 @@ import { createHash } from 'node:crypto';
 import { systemClock } from '../../../platform/clock.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Mode, type Report, type Table } from '../../bench.ts';
-import { runStatement } from '../../harness/engine/engine-statement.ts';
 import { checkSame } from '../../harness/insights/answers.ts';
 import { askEngine, askQuestion } from '../../harness/insights/ask.ts';
-import { boardAskedMs, boardDays, openBoard } from '../../harness/insights/board.ts';
 import { ourLayout } from '../../harness/insights/layout.ts';
 import { makePeer, peerLayout } from '../../harness/insights/peer-layout.ts';
 import type { AnswerRow, Asked, Question } from '../../harness/insights/question.ts';
-import { asksOf, questions, untilDaysMayBeKept } from '../../harness/insights/questions.ts';
+import {
+  asksOf,
+  forgetDays,
+  halfOfADay,
+  questions,
+  untilDaysMayBeKept,
+} from '../../harness/insights/questions.ts';
 import { rangeOf, storedBytes, turned } from '../../harness/insights/stored-range.ts';
-import { median } from '../../harness/pairs.ts';
+import { median, ratioOf } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
 import { withShop } from '../../harness/shop/stored-shop.ts';
 import { withHighestMiB } from '../../harness/usage.ts';
@@ -36,14 +40,12 @@ export const insightsBench: Bench = {
     const shop = shopOf(mode, systemClock.nowMs());
     return withShop(shop, mode, session, async (stack) => {
       await makePeer(stack);
-      const [{ measured, board }, highest] = await withHighestMiB(stack, async () => ({
-        measured: await measureAll(stack, shop.endMs, mode),
-        board: await measureBoard(stack, shop.endMs, mode),
-      }));
+      const [measured, highest] = await withHighestMiB(stack, () =>
+        measureAll(stack, shop.endMs, mode),
+      );
       const tables = [
-        ...speedTables(measured),
+        speedTable(measured),
         meansTable(measured, highest),
-        boardTable(board),
         await storedBytes(stack),
       ];
       const answers = measured.map(({ question, rows }) => [question.name, rows]);
@@ -108,37 +110,6 @@ async function measure(
   return { question, rows: answer.length, ms };
 }
 
-/** A turn of the other half of a day's quarters of an hour. */
-const halfOfADay = 48;
-
-/** The next question counts all days, and keeps them. Days of profiles that are kept twice would be read twice. */
-async function forgetDays(stack: Stack): Promise<void> {
-  await runStatement(stack, 'TRUNCATE TABLE kept_days');
-  await runStatement(stack, 'TRUNCATE TABLE kept_profile_days');
-}
-
-/** Milliseconds of each rendering, with days kept and without. */
-async function measureBoard(
-  stack: Stack,
-  endMs: number,
-  mode: Mode,
-): Promise<Record<'kept' | 'anew', number[]>> {
-  const { warmUps, counted } = asksOf[mode];
-  const render = await openBoard(stack);
-  const range = await rangeOf(stack, boardDays, endMs);
-  const ms: Record<'kept' | 'anew', number[]> = { kept: [], anew: [] };
-  for (const side of ['kept', 'anew'] as const) {
-    for (let turn = 0; turn < warmUps + counted; turn++) {
-      if (side === 'anew') await forgetDays(stack);
-      const startMs = performance.now();
-      await render(turned(range, side === 'anew' ? halfOfADay + turn : turn));
-      if (turn >= warmUps) ms[side].push(performance.now() - startMs);
-      if (turn === 0) await untilDaysMayBeKept(mode);
-    }
-  }
-  return ms;
-}
-
 async function ask(
   stack: Stack,
   side: Side,
@@ -158,54 +129,34 @@ async function ask(
   }
 }
 
-function speedTables(measured: readonly Measured[]): Table[] {
-  const [asked, others] = [true, false].map((isAsked) =>
-    measured.filter(({ question }) => (question.askedMs !== undefined) === isAsked),
-  );
-  const title = 'Milliseconds until the answer, warm; ratios are medians of the pairs';
-  return [
-    speedTable(title, asked ?? []),
-    speedTable('The same of questions for which no time is asked', others ?? []),
-  ];
-}
-
-function speedTable(title: string, measured: readonly Measured[]): Table {
+function speedTable(measured: readonly Measured[]): Table {
   return {
-    title,
+    title: 'Milliseconds until the answer, warm; ratios are medians of the pairs',
     columns: [
       'question',
-      'asked ms',
       'p50 ms',
       'least ms',
-      'of asked',
       'plain ms',
       'peer ms',
       'of plain',
       'anew ms',
       'peer / ours',
-      'rollup',
+      'days kept',
       'rows',
     ],
-    rows: measured.map(({ question, rows, ms }) => {
-      const ours = median(ms.ours);
-      const { askedMs } = question;
-      return [
-        question.name,
-        ...[askedMs === undefined ? '' : String(askedMs), ours.toFixed(1)],
-        Math.min(...ms.ours).toFixed(1),
-        askedMs === undefined ? '' : (ours / askedMs).toFixed(2),
-        ...[median(ms.plain).toFixed(1), median(ms.peer).toFixed(1)],
-        ...[ratio(ms.ours, ms.plain).toFixed(2), median(ms.anew).toFixed(1)],
-        ratio(ms.peer, ms.ours).toFixed(2),
-        ...[question.byRollup ? 'yes' : 'no', String(rows)],
-      ];
-    }),
+    rows: measured.map(({ question, rows, ms }) => [
+      ...[question.name, median(ms.ours).toFixed(1), Math.min(...ms.ours).toFixed(1)],
+      ...[median(ms.plain).toFixed(1), median(ms.peer).toFixed(1)],
+      ...[ratioOf(ms.ours, ms.plain).toFixed(2), median(ms.anew).toFixed(1)],
+      ratioOf(ms.peer, ms.ours).toFixed(2),
+      ...[question.daysAreKept ? 'yes' : 'no', String(rows)],
+    ]),
   };
 }
 
 function meansTable(measured: readonly Measured[], highestMiB: number): Table {
   const mean = (side: 'ours' | 'anew'): string => {
-    const logs = measured.map(({ ms }) => Math.log(ratio(ms.peer, ms[side])));
+    const logs = measured.map(({ ms }) => Math.log(ratioOf(ms.peer, ms[side])));
     return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length).toFixed(2);
   };
   return {
@@ -216,22 +167,4 @@ function meansTable(measured: readonly Measured[], highestMiB: number): Table {
     ],
     rows: [[mean('ours'), mean('anew'), highestMiB.toFixed(0)]],
   };
-}
-
-function boardTable({ kept, anew }: Record<'kept' | 'anew', readonly number[]>): Table {
-  return {
-    title: 'The overview board: all tiles, with the range before',
-    columns: ['board', 'asked ms', 'board p50 ms', 'least ms', 'anew ms'],
-    rows: [
-      [
-        ...['overview', String(boardAskedMs), median(kept).toFixed(1)],
-        ...[Math.min(...kept).toFixed(1), median(anew).toFixed(1)],
-      ],
-    ],
-  };
-}
-
-/** The median of the pairs' ratios. */
-function ratio(over: readonly number[], under: readonly number[]): number {
-  return median(over.map((value, index) => value / (under[index] ?? Number.NaN)));
 }
