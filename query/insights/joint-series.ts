@@ -15,6 +15,7 @@ import { heldJointUsers, jointPlaces, jointUsersSql, type UserBuckets } from './
 import { leftOutSql } from './left-out.ts';
 import type { Plan } from './plan.ts';
 import { type Question, withJointBindings } from './question/question.ts';
+import { needOf, refusesOfEvery } from './sources/refusals.ts';
 
 export interface JointSeries
   extends Required<Pick<Plan, 'sql' | 'maxRows' | 'joint'>>,
@@ -72,9 +73,9 @@ export function jointSeries(question: Question): JointSeries | undefined {
 
 /** Undefined unless every series counts events of a kind or users, and one of them users. */
 function seriesAsked(question: Question): Asked[] | undefined {
-  const { spec, asOfMs, everyEvent, breakdowns, fromMs, toMs, buckets } = question;
-  const isPlain = spec.session === undefined && asOfMs === undefined && breakdowns.length === 0;
-  if (!isPlain || everyEvent.kind !== 'every') return undefined;
+  const { spec, breakdowns, fromMs, toMs, buckets } = question;
+  const isPlain = spec.session === undefined && breakdowns.length === 0;
+  if (!isPlain || refusesOfEvery(needOf(question, every)) !== undefined) return undefined;
   const counted = spec.events.flatMap((series) => countedBy(series) ?? []);
   const users = counted.filter((of) => of === 'users');
   if (counted.length < spec.events.length || users.length !== 1) return undefined;

@@ -8,9 +8,9 @@ import { bitsOf, havingOneOf } from './held/bits/tally.ts';
 import type { HeldStatement } from './plan.ts';
 import type { Question } from './question/question.ts';
 import { quarterMs } from './question/time-buckets.ts';
+import type { Range } from './sources/cut.ts';
 import { activitySql, isFromDays, ofUsersSql, streamsSql } from './users/activity.ts';
 import { allBits, bitColumns } from './users/bucket-bits.ts';
-import type { Range } from './users/profile-days.ts';
 
 /** Half-open, in milliseconds. */
 export interface UserBuckets extends Range {

@@ -4,6 +4,8 @@
 
 import type { Question } from '../question/question.ts';
 import { quarterMs } from '../question/time-buckets.ts';
+import { type Cut, cutBy } from '../sources/cut.ts';
+import { needOf, refusesEventCounts } from '../sources/refusals.ts';
 import type { EventCondition } from './event-condition.ts';
 import { bucketSql, readEventsSql } from './read-events.ts';
 
@@ -26,26 +28,22 @@ export function countedEvents(
   buckets: readonly number[],
   column: 'events' | 'cookieless_events',
 ): CountedEvents | undefined {
-  const { project, bindings, fromMs, toMs } = question;
-  const range = countedRange(question, condition, buckets);
-  if (range === undefined) return undefined;
-  const { firstMs, lastMs } = range;
+  const { project, bindings } = question;
+  const cut = countedRange(question, condition, buckets);
+  if (cut === undefined) return undefined;
+  const { whole: range, rest } = cut;
   const quarter = (ms: number): string =>
     `toDateTime(${bindings.bind('Int64', ms / 1_000)}, 'UTC')`;
   const ofQuarter = bucketSql(question, buckets, 'toInt64(toUnixTimestamp(quarter)) * 1000');
   const whole = `event_counts
-    WHERE project_id = ${project} AND ${condition.sql} AND quarter >= ${quarter(firstMs)} AND quarter < ${quarter(lastMs)}`;
-  const edges = [
-    { fromMs, toMs: firstMs },
-    { fromMs: lastMs, toMs },
-  ].filter((edge) => edge.fromMs < edge.toMs);
-  if (edges.length === 0) return { from: whole, bucket: ofQuarter, events: column };
+    WHERE project_id = ${project} AND ${condition.sql} AND quarter >= ${quarter(range.fromMs)} AND quarter < ${quarter(range.toMs)}`;
+  if (rest.length === 0) return { from: whole, bucket: ofQuarter, events: column };
   const columns = {
     bucket: bucketSql(question, buckets),
     kind: 'kind',
     events: column === 'events' ? 'toUInt64(1)' : 'toUInt64(cookieless)',
   };
-  const single = edges.map(
+  const single = rest.map(
     (edge) =>
       `SELECT bucket, kind, events FROM (${readEventsSql(question, { condition, columns, ...edge })})`,
   );
@@ -62,23 +60,15 @@ export function areAllCounted(
   condition: EventCondition,
   buckets: readonly number[],
 ): boolean {
-  const counted = countedRange(question, condition, buckets);
-  return counted?.firstMs === question.fromMs && counted.lastMs === question.toMs;
+  return countedRange(question, condition, buckets)?.rest.length === 0;
 }
 
-/** The whole quarters of the range; undefined where the table cannot tell. */
+/** Undefined where the table cannot tell. */
 function countedRange(
-  { everyEvent, asOfMs, fromMs, toMs }: Question,
+  question: Question,
   condition: EventCondition,
   buckets: readonly number[],
-): { firstMs: number; lastMs: number } | undefined {
-  const firstMs = Math.ceil(fromMs / quarterMs) * quarterMs;
-  const lastMs = Math.floor(toMs / quarterMs) * quarterMs;
-  const isServed =
-    everyEvent.kind === 'every' &&
-    condition.kind !== 'filtered' &&
-    asOfMs === undefined &&
-    firstMs < lastMs &&
-    buckets.slice(1).every((startMs) => startMs % quarterMs === 0);
-  return isServed ? { firstMs, lastMs } : undefined;
+): Cut | undefined {
+  const refusal = refusesEventCounts(needOf(question, condition, { buckets }));
+  return refusal === undefined ? cutBy(quarterMs, question) : undefined;
 }

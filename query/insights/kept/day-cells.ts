@@ -9,8 +9,8 @@ import { exactText } from '../../filters/bindings.ts';
 import type { EventCondition } from '../events/event-condition.ts';
 import { groupColumn } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { traitPrefix } from '../question/question.ts';
 import { bucketStarts, quarterMs } from '../question/time-buckets.ts';
+import { hasDays } from '../sources/cut.ts';
 
 /** Cells of whole days, as a statement answers them that keeps them. */
 export interface DayCells {
@@ -53,9 +53,6 @@ export const notKept: EventCondition = {
   kind: 'filtered',
 };
 
-/** Longer lists of days would make the look at them dearer than what it saves. */
-const maxDays = 400;
-
 /** The UTC days of a question's range whose cells may be kept. */
 export interface QuestionDays {
   /** The range, half-open, in milliseconds. */
@@ -69,12 +66,6 @@ export interface QuestionDays {
   lastOfRange: number;
   /** The boundaries of `keptBucketSql`, in milliseconds: each midnight, and where a bucket begins between. */
   buckets: readonly bigint[];
-}
-
-/** Whether the range has two whole UTC days, and not too many: only then are days kept. */
-export function hasDays({ fromMs, toMs }: Pick<Question, 'fromMs' | 'toMs'>): boolean {
-  const whole = Math.floor(toMs / dayMs) - Math.ceil(fromMs / dayMs);
-  return whole > 1 && Math.ceil(toMs / dayMs) - Math.floor(fromMs / dayMs) <= maxDays + 1;
 }
 
 /**
@@ -101,20 +92,6 @@ export function daysOfQuestion(
     ...{ fromMs, toMs, first, last, firstOfRange, lastOfRange },
     buckets: all.map(BigInt),
   };
-}
-
-/** Whether cells of events depend on nothing but the events of their day: not on persons, nor on when a row arrived. */
-export function isOfDays(
-  question: Question,
-  conditions: readonly EventCondition[],
-  groups: readonly string[],
-): boolean {
-  return (
-    question.asOfMs === undefined &&
-    hasDays(question) &&
-    !conditions.some(({ usesUser }) => usesUser) &&
-    !groups.some((name) => name.startsWith(traitPrefix))
-  );
 }
 
 /**

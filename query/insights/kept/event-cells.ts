@@ -5,7 +5,8 @@ import type { Aggregation } from '../events/aggregation.ts';
 import { both, type EventCondition } from '../events/event-condition.ts';
 import { bucketSql, groupColumn, oneBucketSql, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { daysToKeep, isOfDays, keepCells, keptBucketSql, notKept } from './day-cells.ts';
+import { needOf, refusesDayCells } from '../sources/refusals.ts';
+import { daysToKeep, keepCells, keptBucketSql, notKept } from './day-cells.ts';
 
 export interface EventCells {
   condition: EventCondition;
@@ -33,7 +34,7 @@ export function eventCellsSql(question: Question, cells: EventCells): string {
     return `SELECT ${names}${isOne ? `${bucket} AS bucket` : 'bucket'}, a, b, c, toFloat64(0) AS d FROM (${sql})`;
   };
   const bucket = bucketSql(question, buckets);
-  if (!isOfDays(question, [condition, question.everyEvent], groups)) {
+  if (refusesDayCells(needOf(question, condition, { groups })) !== undefined) {
     return `SELECT ${names}bucket, a, b, c AS weight FROM (${grouped(bucket, { condition })})`;
   }
   const live = grouped(bucket, { condition: both(condition, notKept) });

@@ -1,19 +1,13 @@
 // Days of profiles that are kept for a condition on events: the quarters of an hour in which a profile sent such
 // events, in the form of the table profile_days, which has them for all events. A merge changes none of these rows.
 
-import { both, type EventCondition } from '../events/event-condition.ts';
+import type { EventCondition } from '../events/event-condition.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 import { quarterMs } from '../question/time-buckets.ts';
+import { needOf, refusesKeptProfileDays } from '../sources/refusals.ts';
 import { morningQuarters } from '../users/profile-days.ts';
-import {
-  daysToKeep,
-  editionsToKeep,
-  isOfDays,
-  keptEditions,
-  keyOf,
-  listDaysSql,
-} from './day-cells.ts';
+import { daysToKeep, editionsToKeep, keptEditions, keyOf, listDaysSql } from './day-cells.ts';
 
 /** As many rows take the room of a kept cell. */
 const rowsOfCell = 4;
@@ -26,8 +20,7 @@ const boundedRows = `SETTINGS max_rows_to_group_by = ${maxRows}, group_by_overfl
  * undefined where they depend on more than the events of their day.
  */
 export function keptProfileDays(question: Question, condition: EventCondition): string | undefined {
-  const asked = both(question.everyEvent, condition);
-  if (asked.kind === 'every' || !isOfDays(question, [asked], [])) return undefined;
+  if (refusesKeptProfileDays(needOf(question, condition)) !== undefined) return undefined;
   const { project, bindings } = question;
   const rows = rowsSql(question, condition);
   // The rows know nothing of buckets.

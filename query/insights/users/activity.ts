@@ -1,6 +1,7 @@
 // SQL for the buckets in which profiles were active, from days of profiles where these answer the question, and from
 // raw events where they do not; and for the users that the profiles are.
 
+import { dayMs } from '../../../platform/clock.ts';
 import { bucketPlaceSql } from '../events/bucket-place.ts';
 import { both, type EventCondition } from '../events/event-condition.ts';
 import { personJoinSql, userKeySql } from '../events/persons.ts';
@@ -8,17 +9,16 @@ import { readEventsSql, withinRanges } from '../events/read-events.ts';
 import { notKept } from '../kept/day-cells.ts';
 import { keptProfileDays } from '../kept/kept-profile-days.ts';
 import type { Question } from '../question/question.ts';
-import { bitColumns, bitsOfPlace, placesSql, wordCount } from './bucket-bits.ts';
+import { quarterMs } from '../question/time-buckets.ts';
+import { type Cut, cutBy, type Range } from '../sources/cut.ts';
 import {
-  type ByDays,
-  dayEventsSql,
-  dayPlacesSql,
-  daysOfSql,
-  daysSql,
-  partByDays,
-  partByWholeDays,
-  type Range,
-} from './profile-days.ts';
+  needOf,
+  refusesOfEvery,
+  refusesProfileDays,
+  refusesQuarterBits,
+} from '../sources/refusals.ts';
+import { bitColumns, bitsOfPlace, placesSql, wordCount } from './bucket-bits.ts';
+import { dayEventsSql, dayPlacesSql, daysOfSql, daysSql } from './profile-days.ts';
 
 export interface Activity {
   condition: EventCondition;
@@ -42,7 +42,7 @@ export function activitySql(question: Question, activity: Activity): string {
     const parts = partsOfDays(question, condition, range, buckets);
     if (parts === undefined) return filteredReads(question, activity, range);
     return [
-      daysSql(question, parts.days, buckets, daysOfSql(question, parts.days, days)),
+      daysSql(question, parts.whole, buckets, daysOfSql(question, parts.whole, days)),
       ...parts.rest.map((rest) => rawSql(question, activity, rest)),
     ];
   });
@@ -65,7 +65,7 @@ export function activePlacesSql(question: Question, activity: Activity): string 
       reads.push(eventPlacesSql(question, others, range));
       continue;
     }
-    reads.push(dayPlacesSql(question, parts.days, buckets));
+    reads.push(dayPlacesSql(question, parts.whole, buckets));
     for (const rest of parts.rest) {
       reads.push(eventRowsSql(question, activity, rest));
     }
@@ -84,9 +84,10 @@ export function profileEventsSql(
   days?: string,
 ): string | undefined {
   const { fromMs, toMs } = question;
-  const parts = knowsEvents(question, condition) ? partByWholeDays({ fromMs, toMs }) : undefined;
+  if (refusesOfEvery(needOf(question, condition)) !== undefined) return undefined;
+  const parts = cutBy(dayMs, { fromMs, toMs });
   if (parts === undefined) return undefined;
-  const whole = dayEventsSql(question, parts.days, days);
+  const whole = dayEventsSql(question, parts.whole, days);
   if (parts.rest.length === 0) return whole;
   // Not added up here: the days would wait for it, which takes longer than it saves.
   const edges = readEventsSql(question, {
@@ -97,19 +98,14 @@ export function profileEventsSql(
     FROM (${edges})`;
 }
 
-/** Days know no kinds, no properties, and not when an event was received. */
-function knowsEvents({ everyEvent, asOfMs }: Question, condition: EventCondition): boolean {
-  const isEvery = condition.kind === 'every' && everyEvent.kind === 'every';
-  return isEvery && asOfMs === undefined;
-}
-
 function partsOfDays(
   question: Question,
   condition: EventCondition,
   range: Range,
   buckets: readonly number[],
-): ByDays | undefined {
-  return knowsEvents(question, condition) ? partByDays(range, buckets) : undefined;
+): Cut | undefined {
+  const need = needOf(question, condition, { ...range, buckets });
+  return refusesProfileDays(need) === undefined ? cutBy(quarterMs, range) : undefined;
 }
 
 /** SELECTs of profile_key, cookieless and bitColumns. */
@@ -127,11 +123,12 @@ function keptAndOthers(
 ): { kept?: { days: Range; rows: string }; others: Activity } {
   const { condition, buckets } = activity;
   const isWhole = range.fromMs <= question.fromMs && range.toMs >= question.toMs;
-  const parts = isWhole ? partByDays(range, buckets) : undefined;
+  const refusal = refusesQuarterBits({ ...range, buckets });
+  const parts = isWhole && refusal === undefined ? cutBy(quarterMs, range) : undefined;
   const rows = parts && keptProfileDays(question, condition);
   if (parts === undefined || rows === undefined) return { others: activity };
   const others = { ...activity, condition: both(condition, notKept) };
-  return { kept: { days: parts.days, rows }, others };
+  return { kept: { days: parts.whole, rows }, others };
 }
 
 /**

@@ -1,10 +1,11 @@
 // SQL for when each profile's first event of any kind occurred.
 
 import { profileKeySql } from '../../identity/identity-sql.ts';
-import { eventCondition } from '../events/event-condition.ts';
+import { every } from '../events/event-condition.ts';
 import { mergedKeysSql } from '../events/persons.ts';
 import { momentSql, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
+import { refusesFirstSeen } from '../sources/refusals.ts';
 
 /**
  * SELECT of profile_key, cookieless and occur_time; the least of a user's rows is the first event, if that lies between
@@ -13,7 +14,7 @@ import type { Question } from '../question/question.ts';
 export function firstEventsSql(question: Question, fromMs: number): string {
   const { project, bindings, asOfMs, spec } = question;
   // The table knows neither cookieless visitors nor when an event was received.
-  if (asOfMs !== undefined || spec.includeCookieless) return rawSql(question);
+  if (refusesFirstSeen({ of: every, asOfMs }, spec.includeCookieless)) return rawSql(question);
   const from = momentSql(fromMs, bindings);
   const key = profileKeySql('profile_id');
   // Until its parts are merged, the table has a row of a profile for each time that it came: one that begins late does
@@ -34,7 +35,6 @@ export function olderProfilesSql({ project, bindings }: Question, fromMs: number
 }
 
 function rawSql(question: Question): string {
-  const every = eventCondition(undefined, '', question);
   const events = readEventsSql(
     { ...question, everyEvent: every },
     {

@@ -12,6 +12,7 @@ import { byState, cellOfState, lifecycleStates } from '../held/bits/tally.ts';
 import type { HeldStatement, Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
+import { needOf, refusesFirstSeen } from '../sources/refusals.ts';
 import { type Activity, activitySql, ofUsersSql, streamsSql } from './activity.ts';
 import {
   alikeSql,
@@ -119,9 +120,9 @@ function bucketBefore({ granularity, timezone, buckets, fromMs }: Question) {
 }
 
 /** Whether the activity that counts is all that the table of older profiles knows of. */
-function hasEveryEvent({ everyEvent, asOfMs, spec }: Question, condition: EventCondition): boolean {
-  const isEvery = condition.kind === 'every' && everyEvent.kind === 'every';
-  return isEvery && asOfMs === undefined && !spec.includeCookieless;
+function hasEveryEvent(question: Question, condition: EventCondition): boolean {
+  const { includeCookieless } = question.spec;
+  return refusesFirstSeen(needOf(question, condition), includeCookieless) === undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Bindings } from '../../filters/bindings.ts';
 import { daySql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 import { quarterMs } from '../question/time-buckets.ts';
+import type { Range } from '../sources/cut.ts';
 import { bitColumns, bitsOfPlace } from './bucket-bits.ts';
 
 const dayQuarters = 96;
@@ -12,62 +13,12 @@ const dayMs = dayQuarters * quarterMs;
 /** The quarters of a day whose bits are in the column `morning`; the others are in `evening`. */
 export const morningQuarters = 48;
 
-/** Half-open, in milliseconds. */
-export interface Range {
-  fromMs: number;
-  toMs: number;
-}
-
-/** A range in parts. */
-export interface ByDays {
-  /** Whole quarters or days, which profile_days answers. */
-  days: Range;
-  /** Less than one each, which raw events must answer; none of them empty. */
-  rest: Range[];
-}
-
-/**
- * Undefined where days do not answer any part: buckets part a quarter, or more than two have to do with a day of the
- * range.
- */
-export function partByDays(
-  { fromMs, toMs }: Range,
-  buckets: readonly number[],
-): ByDays | undefined {
-  const within = buckets.filter(
-    (startMs) => startMs > fromMs && startMs < toMs && startMs % dayMs !== 0,
-  );
-  const isServed =
-    within.every((startMs) => startMs % quarterMs === 0) &&
-    within.every((startMs, place) => dayOf(startMs) !== dayOf(within[place + 1] ?? -1));
-  return isServed ? partBy(quarterMs, { fromMs, toMs }) : undefined;
-}
-
-/** In whole UTC days, and what lies before and after them; undefined where there is no whole day. */
-export function partByWholeDays(range: Range): ByDays | undefined {
-  return partBy(dayMs, range);
-}
-
-function partBy(unitMs: number, { fromMs, toMs }: Range): ByDays | undefined {
-  const firstMs = Math.ceil(fromMs / unitMs) * unitMs;
-  const lastMs = Math.floor(toMs / unitMs) * unitMs;
-  if (firstMs >= lastMs) return undefined;
-  const rest = [
-    { fromMs, toMs: firstMs },
-    { fromMs: lastMs, toMs },
-  ];
-  return {
-    days: { fromMs: firstMs, toMs: lastMs },
-    rest: rest.filter((part) => part.fromMs < part.toMs),
-  };
-}
-
 function dayOf(ms: number): number {
   return Math.floor(ms / dayMs);
 }
 
 /**
- * SELECT of profile_key, cookieless and bitColumns over the `days` of partByDays. `rows` are FROM and PREWHERE; those
+ * SELECT of profile_key, cookieless and bitColumns over the whole quarters of a range. `rows` are FROM and PREWHERE; those
  * of profile_days unless given.
  */
 export function daysSql(
@@ -108,7 +59,7 @@ export function dayPlacesSql(
     : `${select(place, early)} UNION ALL ${select(`toUInt16(${place} + 1)`, late)}`;
 }
 
-/** SELECT of profile_key, cookieless and events over the `days` of partByWholeDays, or a list of them. */
+/** SELECT of profile_key, cookieless and events over the whole days of a range, or a list of them. */
 export function dayEventsSql(question: Question, range: Range, days?: string): string {
   return `SELECT profile_key, cookieless, events ${daysOfSql(question, range, days)}`;
 }
@@ -227,7 +178,7 @@ export interface Quarters {
   evening: number;
 }
 
-/** A UTC day of a range of partByDays, as far as it lies in the range. */
+/** A UTC day of a range of whole quarters, as far as it lies in the range. */
 interface Day {
   /** The place of the bucket of its first moment in the range. */
   place: number;
@@ -236,7 +187,7 @@ interface Day {
   late: Quarters;
 }
 
-/** The days of a range of partByDays, each from the range's beginning or midnight on. */
+/** The days of a range of whole quarters, each from the range's beginning or midnight on. */
 export function dayParts({ fromMs, toMs }: Range, buckets: readonly number[]): Day[] {
   const days: Day[] = [];
   for (let ms = fromMs; ms < toMs; ms = (dayOf(ms) + 1) * dayMs)

@@ -2,8 +2,9 @@
 // and on the day after it.
 
 import { bucketSql, groupColumn } from '../events/read-events.ts';
-import { hasDays, keepCellsSql, keptCellsSql, keyOf } from '../kept/day-cells.ts';
+import { keepCellsSql, keptCellsSql, keyOf } from '../kept/day-cells.ts';
 import type { Question } from '../question/question.ts';
+import { hasDays } from '../sources/cut.ts';
 import { unkeptVisitDays, type VisitDays, visitDays, visitDaysToKeep } from './visit-days.ts';
 
 /** SQL of cells: (part, group_0, …, bucket, visits, duration_ms, bounces, events), the numbers of type Int64. */

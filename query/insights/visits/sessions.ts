@@ -7,16 +7,16 @@ import {
   TrendsResultSchema,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { cellValue } from '../events/aggregation.ts';
-import { every } from '../events/event-condition.ts';
+import { both, every } from '../events/event-condition.ts';
 import type { Measure } from '../events/ranked-groups.ts';
 import { groupColumn } from '../events/read-events.ts';
 import { leftOutPart, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
-import { isOfDays } from '../kept/day-cells.ts';
 import { leftOutSql } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
 import { checkPoints, readGroups, type SeriesGroup } from '../series.ts';
+import { needOf, refusesDayCells } from '../sources/refusals.ts';
 import { pointsOf } from '../trends.ts';
 import { withKeptVisits } from './kept-visits.ts';
 import { rawVisitsSql } from './raw-visits.ts';
@@ -104,7 +104,8 @@ function planSql(question: Question, cells: Pick<VisitCells, 'sql' | 'groups'>):
 function rawCells(question: Question, read: VisitRead): string {
   const cells = (days: VisitDays): string => rawCellsSql(question, read, days);
   const { someEvent, edgeEvent } = read;
-  if (!isOfDays(question, [someEvent, edgeEvent], question.breakdowns)) {
+  const need = needOf(question, both(someEvent, edgeEvent), { groups: question.breakdowns });
+  if (refusesDayCells(need) !== undefined) {
     return cells(visitDays(question));
   }
   const width = question.breakdowns.length;

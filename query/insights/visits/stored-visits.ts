@@ -7,6 +7,7 @@ import { SessionMetric } from '../../../proto/gen/shared/insights/v1/insights_pb
 import { maxJointParts, unlike } from '../joint-parts.ts';
 import type { Plan } from '../plan.ts';
 import { type Question, withJointBindings } from '../question/question.ts';
+import { refusesStoredVisits } from '../sources/refusals.ts';
 import { type EndedPart, endedVisitsSql, exitColumns } from './ended-visits.ts';
 import { withKeptVisits } from './kept-visits.ts';
 import {
@@ -96,8 +97,8 @@ function partsOf(question: Question, parts: readonly AskedPart[], days: VisitDay
 /** The columns of the breakdowns; undefined where the tables cannot tell. */
 function storedColumns(question: Question, read: VisitRead): string[] | undefined {
   const { someEvent, edge, edgeKind, edgeEvent } = read;
-  const isServed = someEvent.kind === 'every' && edgeEvent.kind !== 'filtered';
-  if (question.asOfMs !== undefined || !isServed) return undefined;
+  const need = { of: someEvent, asOfMs: question.asOfMs };
+  if (refusesStoredVisits(need, edgeEvent) !== undefined) return undefined;
   const columns = question.breakdowns.map((property) =>
     columnIn(edgeKind === '' ? entryColumns : undefined, question, property),
   );

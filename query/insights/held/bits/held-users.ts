@@ -3,12 +3,14 @@
 
 import { dayMs } from '../../../../platform/clock.ts';
 import type { EventCondition } from '../../events/event-condition.ts';
-import { daysNotKept, hasDays, type QuestionDays } from '../../kept/day-cells.ts';
+import { daysNotKept, type QuestionDays } from '../../kept/day-cells.ts';
 import type { HeldStatement } from '../../plan.ts';
 import type { Question } from '../../question/question.ts';
+import { quarterMs } from '../../question/time-buckets.ts';
+import { cutBy, hasDays, type Range } from '../../sources/cut.ts';
 import { activitySql, isFromDays } from '../../users/activity.ts';
 import { allBits, bitColumns } from '../../users/bucket-bits.ts';
-import { dayParts, partByDays, type Range } from '../../users/profile-days.ts';
+import { dayParts } from '../../users/profile-days.ts';
 import { heldRowsSql, readHeldRows, type TextRows } from '../identities.ts';
 import { bytesSql, packPairsSql, readWords } from '../packed-words.ts';
 import { wordsOf } from '../quarter-words.ts';
@@ -94,7 +96,7 @@ function daysOfRanges(ranges: readonly Range[]): QuestionDays {
 function stretchesOfDays({ ranges, starts }: Stretches): Map<number, Stretch[]> {
   const found = new Map<number, Stretch[]>();
   for (const range of ranges) {
-    const days = partByDays(range, starts)?.days;
+    const days = cutBy(quarterMs, range)?.whole;
     if (days === undefined) continue;
     const first = Math.floor(days.fromMs / dayMs);
     for (const [index, { place, early, late }] of dayParts(days, starts).entries()) {

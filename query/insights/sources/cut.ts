@@ -1,0 +1,40 @@
+// Cuts a range into the whole units of time that a table of sums knows, and the parts of one at its ends, which rows of
+// events have to answer.
+
+import { dayMs } from '../../../platform/clock.ts';
+
+/** Half-open, in milliseconds. */
+export interface Range {
+  fromMs: number;
+  toMs: number;
+}
+
+export interface Cut {
+  whole: Range;
+  /** Less than one unit each; none of them empty. */
+  rest: Range[];
+}
+
+/** Undefined where the range has no whole unit. */
+export function cutBy(unitMs: number, { fromMs, toMs }: Range): Cut | undefined {
+  const firstMs = Math.ceil(fromMs / unitMs) * unitMs;
+  const lastMs = Math.floor(toMs / unitMs) * unitMs;
+  if (firstMs >= lastMs) return undefined;
+  const rest = [
+    { fromMs, toMs: firstMs },
+    { fromMs: lastMs, toMs },
+  ];
+  return {
+    whole: { fromMs: firstMs, toMs: lastMs },
+    rest: rest.filter((part) => part.fromMs < part.toMs),
+  };
+}
+
+/** Longer lists of days would make the look at them dearer than what it saves. */
+const maxDays = 400;
+
+/** Whether the range has two whole UTC days, and not too many: only then are days kept. */
+export function hasDays({ fromMs, toMs }: Range): boolean {
+  const whole = Math.floor(toMs / dayMs) - Math.ceil(fromMs / dayMs);
+  return whole > 1 && Math.ceil(toMs / dayMs) - Math.floor(fromMs / dayMs) <= maxDays + 1;
+}
