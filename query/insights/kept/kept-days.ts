@@ -66,8 +66,8 @@ export class KeptDays {
   }
 
   /**
-   * The days that are kept, and the parameters by which a statement finds them. It may first keep days that are not kept
-   * yet; that takes about as long as the question itself.
+   * The days that are kept, and the parameters by which a statement finds them. It may first keep days that are not
+   * kept yet; that takes about as long as the question itself.
    */
   async find(statement: Statement, range: KeptRange, access: Access) {
     const found = range.isHeld

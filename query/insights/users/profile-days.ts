@@ -18,7 +18,7 @@ function dayOf(ms: number): number {
 }
 
 /**
- * SELECT of profile_key, cookieless and bitColumns over the whole quarters of a range. `rows` are FROM and PREWHERE; those
+ * SELECT of profile_key, cookieless and bitColumns over a range of whole quarters. `rows` are FROM and PREWHERE; those
  * of profile_days unless given.
  */
 export function daysSql(

@@ -67,12 +67,12 @@ function codeSql(text: string): string {
   return `toUInt32(transform(${text}, all_values, range(length(all_values)), 0))`;
 }
 
-// A mark is one number that orders the events of a visit: the milliseconds since the range began, then the code. A range
-// has less than 2^39 milliseconds, and the engine makes no list of more than 2^24 values. An order by event id within a
-// millisecond would take the ids of all events into memory, and the question half as long again.
+// A mark is one number that orders the events of a visit: the milliseconds since the range began, then the code. A
+// range has less than 2^39 milliseconds, and the engine makes no list of more than 2^24 values. An order by event id
+// within a millisecond would take the ids of all events into memory, and the question half as long again.
 const codeBits = 24;
 
-/** SELECT of `marks`, the events of a visit, sorted: for numbers it takes a fraction of the time of a function of them. */
+/** SELECT of `marks`, the events of a visit. To sort numbers takes a fraction of the time of a function of them. */
 function visitsSql({ bindings, fromMs }: Question, steps: string): string {
   const mark = `bitShiftLeft(toUInt64(ms - ${bindings.bind('Int64', fromMs)}), ${codeBits}) + code`;
   return `SELECT arraySort(groupArray(${mark})) AS marks
