@@ -222,7 +222,7 @@ interface Served {
 /** Every role's methods on the Connect router; the check of access wraps them all, so it comes last. */
 function registerRoles(
   router: ConnectRouter,
-  { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes, heldDaysMaxBytes }: Config,
+  { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes }: Config,
   foundation: Foundation,
   { ingest, live, pages }: Served,
 ): void {
@@ -242,7 +242,6 @@ function registerRoles(
       ownerOf,
       processes: ingestProcesses,
       insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
-      heldDaysMaxBytes,
       timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
       completeUntilMs: createCompleteUntil({ nats, shards, clock }),
       boards: {

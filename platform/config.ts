@@ -48,8 +48,6 @@ export interface Config {
   seenMaxBytes: number;
   /** Of the embedded engine in all; a statement of a read may take half, in a server of one's own too. */
   engineMemoryBytes: number;
-  /** Of a process, for days of profiles that questions find in memory; 0: none are held. */
-  heldDaysMaxBytes: number;
   /** 1: the process that does everything else also serves requests. */
   ingestProcesses: number;
   publishDeadlineMs: number;
@@ -190,13 +188,12 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 function readMemory(
   integer: (name: string, fallback: number, min: number, max: number) => number,
-): Pick<Config, 'seenMaxBytes' | 'engineMemoryBytes' | 'heldDaysMaxBytes'> {
+): Pick<Config, 'seenMaxBytes' | 'engineMemoryBytes'> {
   const usual = defaultEngineMemoryMiB(totalmem(), process.constrainedMemory());
   const bytes = (...of: Parameters<typeof integer>): number => integer(...of) * 1_048_576;
   return {
     seenMaxBytes: bytes('MILLRACE_SEEN_MAX_MIB', 160, 16, 65_536),
     engineMemoryBytes: bytes('MILLRACE_ENGINE_MEMORY_MIB', usual, leastEngineMemoryMiB, 524_288),
-    heldDaysMaxBytes: bytes('MILLRACE_HELD_DAYS_MAX_MIB', 192, 0, 65_536),
   };
 }
 

@@ -210,7 +210,6 @@ function newRun(onSelect: (select: Select) => void = () => {}) {
         return clickhouse.select(select, onRow);
       },
     },
-    heldDaysMaxBytes: 2 ** 27,
     completeUntilMs: async () => systemClock.nowMs(),
     clock: systemClock,
     turns: new Turns(turnBounds(1), systemTimer),

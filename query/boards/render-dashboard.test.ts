@@ -53,7 +53,6 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
         log,
         readerOf: principalOf,
         readsPerSecond,
-        heldDaysMaxBytes: 2 ** 27,
         timezoneOf: () => 'Asia/Kolkata',
         completeUntilMs: async () => nowMs,
         boards: {

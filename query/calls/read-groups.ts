@@ -35,8 +35,6 @@ export interface ReadGroupOptions {
   nowMs?: () => number;
   /** The memory of one statement of a question; the server's own bound unless given. */
   insightMemoryBytes?: number;
-  /** The memory for days of profiles, of all groups. */
-  heldDaysMaxBytes: number;
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
   /** Whose a project is: owners leave turns and streams to each other. Each project has its own unless given. */
@@ -50,8 +48,7 @@ export interface ReadGroupOptions {
 
 export function openReadGroups(options: ReadGroupOptions): Groups<ReadGroup> {
   const { clickhouse } = options;
-  const heldDaysMaxBytes = Math.floor(options.heldDaysMaxBytes / clickhouse.all.length);
-  return clickhouse.map((store) => openReadGroup(store, { ...options, heldDaysMaxBytes }));
+  return clickhouse.map((store) => openReadGroup(store, options));
 }
 
 function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
@@ -71,13 +68,13 @@ function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
   const turns = options.turns ?? new Turns(turnBounds(processes), systemTimer, owners);
   const insightTurns =
     options.insightTurns ?? new Turns(insightTurnBounds(processes), systemTimer, owners);
-  const { completeUntilMs, clock, heldDaysMaxBytes, timezoneOf } = options;
+  const { completeUntilMs, clock, timezoneOf } = options;
   return {
     clickhouse,
     turns,
     isStarved: () => share.isStarved(),
     runQuestion: createRunQuestion({
-      ...{ clickhouse, completeUntilMs, clock, turns, insightTurns, heldDaysMaxBytes, timezoneOf },
+      ...{ clickhouse, completeUntilMs, clock, turns, insightTurns, timezoneOf },
       ...(memoryBytes !== undefined && { memoryBytes }),
       ...(nowMs && { nowMs }),
     }),

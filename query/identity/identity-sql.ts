@@ -16,12 +16,7 @@ export function idBytesSql(hex: string): string {
 
 /** The 64-bit key that events store in place of a profile id's 16 bytes. */
 export function profileKeySql(id: string): string {
-  return `reinterpretAsUInt64(${keyBytesSql(id)})`;
-}
-
-/** The same key as its bytes. */
-export function keyBytesSql(id: string): string {
-  return `substring(${id}, 1, 8)`;
+  return `reinterpretAsUInt64(substring(${id}, 1, 8))`;
 }
 
 /** The root of one id. */

@@ -3,10 +3,8 @@
 
 import { LeftOut_Reason } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { CountedEvents } from './events/counted-kinds.ts';
-import type { TextRows } from './held/identities.ts';
 import { readReason } from './left-out.ts';
 import type { LeftOutCount } from './plan.ts';
-import { textsOf } from './rows.ts';
 
 /** SQL. */
 const noCells = `CAST([], 'Array(Tuple(Int64, Float64, Float64))')`;
@@ -57,17 +55,6 @@ export function countRowsSql(part: number, { from, bucket, events }: CountedEven
 export function leftOutRowsSql(sql: string, part: number): string {
   return `SELECT toInt32(${part}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
     ${noCells} AS cells, toUInt64(left_out) AS folded FROM (${sql})`;
-}
-
-/** Rows of held days among those of groups. */
-export const groupedTextRows: TextRows = {
-  columns: `toUInt64(0) AS place, [text] AS values, ${noCells} AS cells, toUInt64(0) AS folded`,
-  textOf: ([, , values]) => textsOf(values)[0],
-};
-
-/** The only group of a part, as the engine would answer it: cells of (bucket, a, b). */
-export function groupRow(part: number, cells: readonly (readonly number[])[]): unknown[] {
-  return [part, 1, [], cells, 1];
 }
 
 /** The rows of one part, as (place, values, cells, folded). */

@@ -11,15 +11,13 @@ import { countedEvents } from './events/counted-kinds.ts';
 import { eventCondition, every } from './events/event-condition.ts';
 import { countRowsSql, leftOutPart, leftOutRowsSql } from './grouped-rows.ts';
 import { maxJointParts, unlike } from './joint-parts.ts';
-import { heldJointUsers, jointPlaces, jointUsersSql, type UserBuckets } from './joint-users.ts';
+import { jointPlaces, jointUsersSql, type UserBuckets } from './joint-users.ts';
 import { leftOutSql } from './left-out.ts';
 import type { Plan } from './plan.ts';
 import { type Question, withJointBindings } from './question/question.ts';
 import { needOf, refusesOfEvery } from './sources/refusals.ts';
 
-export interface JointSeries
-  extends Required<Pick<Plan, 'sql' | 'maxRows' | 'joint'>>,
-    Pick<Plan, 'held'> {
+export interface JointSeries extends Required<Pick<Plan, 'sql' | 'maxRows' | 'joint'>> {
   /** The part of each series of the question, and the part of what they leave out. */
   parts: number[];
   leftOutPart: number;
@@ -60,12 +58,10 @@ export function jointSeries(question: Question): JointSeries | undefined {
   const rest = [...ofEvents, ...leftOut];
   const range = places.ranges.findIndex(({ fromMs }) => fromMs === question.fromMs);
   const maxRows = asked.reduce((sum, { buckets }) => sum + buckets.length, leftOut.length);
-  const held = heldJointUsers(joint, places, cells, { rest, maxRows });
   return {
     sql: [ofUsers, ...rest].join(' UNION ALL '),
     joint,
     maxRows,
-    ...(held !== undefined && { held }),
     parts: own.map(partOf),
     leftOutPart: leftOutPart - range,
   };

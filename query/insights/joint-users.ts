@@ -2,10 +2,6 @@
 // activity is a bit for each stretch of time that no bucket parts.
 
 import { every } from './events/event-condition.ts';
-import { groupedTextRows, groupRow } from './grouped-rows.ts';
-import { heldUsers, type Stretches } from './held/bits/held-users.ts';
-import { bitsOf, havingOneOf } from './held/bits/tally.ts';
-import type { HeldStatement } from './plan.ts';
 import type { Question } from './question/question.ts';
 import { quarterMs } from './question/time-buckets.ts';
 import type { Range } from './sources/cut.ts';
@@ -18,8 +14,12 @@ export interface UserBuckets extends Range {
   buckets: readonly number[];
 }
 
-/** The ranges are unlike, by their starts. */
-export type JointPlaces = Stretches;
+/** Ranges that have no moment in common, by their starts, and when each stretch of time begins. */
+export interface JointPlaces {
+  ranges: readonly Range[];
+  /** A stretch ends with the next, or its range. */
+  starts: readonly number[];
+}
 
 /** The bits of one number: more numbers make each user dearer than another pass. */
 const maxPlaces = 64;
@@ -79,24 +79,5 @@ function cellsOf(
     const endMs = begins[index + 1] ?? one.toMs;
     const places = starts.flatMap((at, place) => (at >= startMs && at < endMs ? [place] : []));
     return { bucket: begins.length === 1 ? 0 : (one.buckets[index] ?? startMs), places };
-  });
-}
-
-/** The same rows where most days of the ranges are held. `rest` are SELECTs of other rows. */
-export function heldJointUsers(
-  question: Question,
-  stretches: JointPlaces,
-  asked: readonly (UserBuckets & { part: number })[],
-  { rest, maxRows }: { rest: readonly string[]; maxRows: number },
-): HeldStatement | undefined {
-  const cells = asked.flatMap((one) =>
-    cellsOf(one, stretches.starts).map((cell) => ({ ...cell, part: one.part })),
-  );
-  return heldUsers(question, {
-    condition: every,
-    ...{ stretches, rest, maxRows, textRows: groupedTextRows },
-    tally: havingOneOf(cells.map((cell) => bitsOf(cell.places))),
-    rowsOf: (counts) =>
-      cells.map(({ part, bucket }, index) => groupRow(part, [[bucket, counts[index] ?? 0, 0]])),
   });
 }

@@ -1,13 +1,11 @@
 // What each form of a question is turned into: one statement, and the reading of its rows. A row is [part, ...]: the
-// numbers of an answer come from one statement, so that they are of one moment, but for past days that are kept or
-// held, which are as they were when the question was asked. Names may be looked up for its rows.
+// numbers of an answer come from one statement, so that they are of one moment, but for past days that are kept, which
+// are as they were when the question was asked. Names may be looked up for its rows.
 
 import type {
   LeftOut_Reason,
   QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { HeldRange } from './held/held-range.ts';
-import type { QuestionDays } from './kept/day-cells.ts';
 import type { Question } from './question/question.ts';
 
 export interface Plan {
@@ -19,29 +17,14 @@ export interface Plan {
   maxRows: number;
   /** To run it costs no more than to find out whether kept rows of it still hold: none are kept. */
   isCheap?: boolean;
-  /** Answers the same rows where most days of the range are held in memory. */
-  held?: HeldStatement;
   /** One after the other, each told the rows until then; undefined where nothing is missing. */
   lookUps?: readonly ((rows: readonly unknown[][]) => LookUp | undefined)[];
   /** Takes the rows of the statement and of all look-ups. */
   read(rows: readonly unknown[][]): Answer;
 }
 
-/** A statement that counts the other days of the range only. */
-export interface HeldStatement {
-  /** A SELECT over `daysNotKept`, and over what days of profiles do not answer. */
-  sql: string;
-  maxRows: number;
-  /** Those that may be held. */
-  days: QuestionDays;
-  /** It has to be known, too, who is older than the first of them. */
-  needsFirstDays?: boolean;
-  /** The rows that the plan's own statement would have. */
-  rowsOf(rows: readonly unknown[][], held: HeldRange): Promise<readonly unknown[][]>;
-}
-
 /** Like a plan's own statement. */
-export type LookUp = Pick<Plan, 'sql' | 'maxRows' | 'isCheap' | 'held'>;
+export type LookUp = Pick<Plan, 'sql' | 'maxRows' | 'isCheap'>;
 
 export interface Answer {
   result: QueryResponse['result'];

@@ -164,21 +164,17 @@ function rowsOf({ texts }: Pick<InsightRows, 'texts'>): unknown[][] {
 /** A copy of the parameters: a look-up binds more. */
 function statementOf(
   question: Question,
-  { sql, maxRows, isCheap = false, held }: LookUp,
+  { sql, maxRows, isCheap = false }: LookUp,
 ): InsightStatement {
   const { bindings, dayCells } = question;
   const statement = { sql, maxRows, isCheap, params: { ...bindings.params } };
-  if (held !== undefined) {
-    const { days, needsFirstDays = false } = held;
-    return { ...statement, held, kept: { ...days, cells: [], isHeld: true, needsFirstDays } };
-  }
   const days = dayCells.length === 0 ? undefined : daysOfQuestion(question);
   if (days === undefined) return statement;
   // Two series may have the same cells.
   const unlike = new Map(dayCells.map((cells) => [cells.keys.join(), cells]));
   return {
     ...statement,
-    kept: { ...days, cells: [...unlike.values()], isHeld: false, needsFirstDays: false },
+    kept: { ...days, cells: [...unlike.values()] },
   };
 }
 

@@ -61,7 +61,6 @@ beforeAll(async () => {
           ...{ live, clock, log, readerOf: principalOf, credentialEndOf, readsPerSecond: 0 },
           // A list that never gets its first row.
           clickhouse: oneGroup({ select: () => new Promise(() => {}), isReady: async () => true }),
-          heldDaysMaxBytes: 2 ** 27,
           completeUntilMs: async () => undefined,
           timezoneOf: () => 'UTC',
           maxReadMs: 60_000,

@@ -36,7 +36,6 @@ let clickhouse: DatabaseClient;
 const createRun = (): RunQuestion =>
   createRunQuestion({
     clickhouse,
-    heldDaysMaxBytes: 2 ** 27,
     completeUntilMs: async () => undefined,
     clock: systemClock,
     turns: new Turns(turnBounds(1), systemTimer),

@@ -24,8 +24,6 @@ export interface DayCells {
 
 /** Placeholders that a statement gets when it runs: kept days and the version of each; days to keep; their buckets. */
 export const keptDays = '{kept:Array(Date)}';
-/** The other days from the first to the last that may be kept. */
-export const daysNotKept = '{days_not_kept:Array(Date)}';
 /** Days that need no look: neither they nor the days beside them have to be counted. */
 export const daysApart = '{days_apart:Array(Date)}';
 const keptVersions = '{kept_versions:Array(UInt64)}';

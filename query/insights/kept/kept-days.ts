@@ -1,15 +1,11 @@
-// Keeps the cells of past days in the tables kept_cells and kept_days, or days of profiles in memory, and tells a
-// statement which days it finds there. A day holds as long as no event was stored that it depends on: its version is
+// Keeps the cells of past days in the tables kept_cells and kept_days, and tells a statement which days it finds there. A day holds as long as no event was stored that it depends on: its version is
 // the number of such events, which only grows.
 
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
-import type { HeldDays } from '../held/held-days.ts';
-import type { ReadRows } from '../held/load-days.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
 import type { DayCells, QuestionDays } from './day-cells.ts';
-import { HeldLook } from './held-look.ts';
 import { type Found, paramsOf, paramsToKeep } from './kept-parts.ts';
 import { cellsKeptToday, type DaysLook, lookAtDays, versionsOf } from './look-at-days.ts';
 import { Refusals } from './refusals.ts';
@@ -19,10 +15,6 @@ import { SettledDays } from './settled-days.ts';
 export interface KeptRange extends QuestionDays {
   /** Of the statement's series; a day counts as kept where all of them have it. */
   cells: readonly DayCells[];
-  /** In place of series: a day counts as kept where it is held in memory. */
-  isHeld: boolean;
-  /** Of held days: none counts as kept where it is not known who is older than the first. */
-  needsFirstDays: boolean;
 }
 
 interface Statement {
@@ -34,8 +26,8 @@ interface Statement {
 export interface Access {
   projectId: string;
   look: RowReader;
-  /** Runs a statement that writes, or reads what is held, within the bounds of a question. */
-  run: ReadRows;
+  /** Runs a statement that writes, within the bounds of a question. */
+  run(statement: Statement & { maxRows: number }): Promise<unknown>;
   signal: AbortSignal;
 }
 
@@ -50,7 +42,6 @@ export class KeptDays {
   readonly #clock: Clock;
   readonly #completeUntilMs: CompleteUntil;
   readonly #settled = new SettledDays();
-  readonly #heldLook: HeldLook;
   /** When each set of series was asked for last. */
   readonly #asked = new Map<string, number>();
   readonly #refusals: Refusals;
@@ -58,22 +49,18 @@ export class KeptDays {
   /** How often the keeping of a set of series has ended. */
   readonly #ends = new Map<string, number>();
 
-  constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }, held: HeldDays) {
+  constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {
     this.#clock = sources.clock;
     this.#completeUntilMs = sources.completeUntilMs;
     this.#refusals = new Refusals(sources.clock);
-    this.#heldLook = new HeldLook({ ...sources, settled: this.#settled }, held);
   }
 
   /**
-   * The days that are kept, and the parameters by which a statement finds them. It may first keep days that are not
+   * The parameters by which a statement finds the days that are kept. It may first keep days that are not
    * kept yet; that takes about as long as the question itself.
    */
   async find(statement: Statement, range: KeptRange, access: Access) {
-    const found = range.isHeld
-      ? await this.#heldLook.find(range, access)
-      : await this.#find(statement, range, access);
-    return { found, params: paramsOf(range, found) };
+    return paramsOf(range, await this.#find(statement, range, access));
   }
 
   async #find(statement: Statement, range: KeptRange, access: Access): Promise<Found> {

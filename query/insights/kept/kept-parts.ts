@@ -11,7 +11,6 @@ export function paramsOf(range: QuestionDays, found: Found) {
   const kept = found.map(({ day }) => day);
   return {
     kept: kept.map(utcDateOf),
-    days_not_kept: daysNotKept(range, kept).map(utcDateOf),
     days_apart: daysApartOf(range, kept).map(utcDateOf),
     kept_versions: found.map(({ version }) => version),
     kept_editions: found.map(editionOf),
@@ -29,12 +28,6 @@ export function paramsToKeep({ buckets }: QuestionDays, found: Found) {
     editions_to_keep: found.map(editionOf),
     kept_buckets: buckets,
   };
-}
-
-function daysNotKept({ first, last }: QuestionDays, kept: readonly number[]): number[] {
-  const isKept = new Set(kept);
-  const days = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  return days.filter((day) => !isKept.has(day));
 }
 
 /** From the day before the range to the day after it: those that are not beside a day that has to be counted. */

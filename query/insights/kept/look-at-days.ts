@@ -12,8 +12,6 @@ export interface DaysLook {
   first: number;
   last: number;
   events: ReadonlyMap<number, number>;
-  /** The events of all days before the first; undefined where nobody asked. */
-  before: number | undefined;
   /** Days that every series has, as of their events now. */
   kept: Set<number>;
 }
@@ -25,8 +23,6 @@ interface Asked {
   keys: readonly string[];
   /** A day's cells depend on so many days before and after, too. */
   reachDays: number;
-  /** Asks for the events before the first day. */
-  withBefore?: boolean;
 }
 
 const daySeconds = 86_400;
@@ -43,9 +39,6 @@ const sql = `SELECT 'events' AS part, groupArray(('', day, events)) AS found FRO
     WHERE project_id = {project:String} AND series IN {keys:Array(String)} AND kept_day >= toDate(now('UTC')) - ${listedDays}
       AND toUInt32(day) >= {first:UInt32} AND toUInt32(day) <= {last:UInt32} GROUP BY series, day)`;
 
-const beforeSql = `${sql} UNION ALL SELECT 'before', [('', toUInt32(0), sum(events))] FROM event_counts
-  WHERE project_id = {project:String} AND quarter < toDateTime({from:UInt32}, 'UTC')`;
-
 const keptTodaySql = `SELECT sum(if(project_id = {project:String}, cells, 0)), sum(cells)
   FROM kept_days WHERE kept_day = toDate(now('UTC'))`;
 
@@ -53,7 +46,7 @@ const keptTodaySql = `SELECT sum(if(project_id = {project:String}, cells, 0)), s
 export async function lookAtDays(
   clickhouse: RowReader,
   projectId: string,
-  { keys, reachDays, withBefore = false, ...range }: Asked,
+  { keys, reachDays, ...range }: Asked,
   deadline: Pick<Deadline, 'signal'>,
 ): Promise<DaysLook> {
   const [first, last] = [range.first - reachDays, range.last + reachDays];
@@ -62,16 +55,12 @@ export async function lookAtDays(
     from: dateTimeSeconds(first * daySeconds),
     to: dateTimeSeconds((last + 1) * daySeconds),
   };
-  const read = await readRows(
-    clickhouse,
-    { sql: withBefore ? beforeSql : sql, params },
-    { deadline, maxRows: 3, maxCharacters },
-  );
+  const bounds = { deadline, maxRows: 2, maxCharacters };
+  const read = await readRows(clickhouse, { sql, params }, bounds);
   if (read.kind !== 'rows') throw new Error('the engine has no memory for the sums of days');
   const parts = new Map(read.rows.map(([part, found]) => [part, entriesOf(found)]));
   const events = new Map((parts.get('events') ?? []).map(({ day, count }) => [day, count]));
-  const before = parts.get('before')?.[0]?.count;
-  const found = { first, last, events, before };
+  const found = { first, last, events };
   const listed = new Map<number, number>();
   for (const { day, count } of parts.get('kept') ?? []) {
     if (count === versionOf(found, day, reachDays)) listed.set(day, (listed.get(day) ?? 0) + 1);

@@ -21,12 +21,11 @@ export class SettledDays {
    * Notes the events of each day from `first` to `last`, days since the epoch, but of none to come; a day without
    * events has no entry.
    */
-  see(projectId: string, { first, last, events, before }: DaysLook, nowMs: number): void {
+  see(projectId: string, { first, last, events }: DaysLook, nowMs: number): void {
     const today = Math.floor(nowMs / dayMs);
     for (let day = first; day <= Math.min(last, today); day++) {
       this.#see(keyOf(projectId, day), events.get(day) ?? 0, nowMs);
     }
-    if (before !== undefined) this.#see(keyBefore(projectId, first), before, nowMs);
   }
 
   #see(key: string, events: number, nowMs: number): void {
@@ -55,31 +54,10 @@ export class SettledDays {
     return days;
   }
 
-  /** How many events lie before each day from the first on, as far as nothing is on its way there. */
-  eventsBefore(
-    projectId: string,
-    { first, last, events, before }: DaysLook,
-    untilMs: number,
-  ): ReadonlyMap<number, number> {
-    const found = new Map<number, number>();
-    let sum = before ?? 0;
-    let key = keyBefore(projectId, first);
-    for (let day = first; day <= last && this.#isSettled(key, untilMs); day++) {
-      found.set(day, sum);
-      sum += events.get(day) ?? 0;
-      key = keyOf(projectId, day);
-    }
-    return found;
-  }
-
   #isSettled(key: string, untilMs: number): boolean {
     const seen = this.#days.get(key);
     return seen !== undefined && untilMs >= seen.sinceMs;
   }
-}
-
-function keyBefore(projectId: string, day: number): string {
-  return `before ${keyOf(projectId, day)}`;
 }
 
 function keyOf(projectId: string, day: number): string {

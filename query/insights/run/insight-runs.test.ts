@@ -35,7 +35,6 @@ beforeEach(() => {
   const never = () => () => {};
   runs = new InsightRuns({
     clickhouse: store,
-    heldDaysMaxBytes: 2 ** 27,
     completeUntilMs: async () => completeUntil,
     clock: { nowMs: () => 400 },
     turns: new Turns(turnBounds(1), never),

@@ -9,8 +9,6 @@ import { timeLimit } from '../../../platform/memory/time-limit.ts';
 import { shareEngineTime } from '../../calls/engine-time.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { Turns } from '../../turns.ts';
-import { HeldDays } from '../held/held-days.ts';
-import { runHeld } from '../held/held-range.ts';
 import { KeptDays } from '../kept/kept-days.ts';
 import type { CompleteUntil } from './complete-until.ts';
 import { JointReads } from './joint-reads.ts';
@@ -30,8 +28,6 @@ export interface InsightSources {
   insightTurns: Turns;
   /** Of one statement; the server's own bound unless given. */
   memoryBytes?: number;
-  /** For days of profiles that are held in memory; 0: none are. */
-  heldDaysMaxBytes: number;
   /** A clock that never goes back. */
   nowMs?: () => number;
 }
@@ -93,7 +89,6 @@ export class InsightRuns {
   readonly #running = new Map<string, Running>();
   readonly #checks = new JointReads<Seen>();
   readonly #cheap = new JointReads<Rows>();
-  readonly #held: HeldDays;
   readonly #kept: KeptDays;
   #begun = 0;
   /** The version of a range, and when it was first seen, by both clocks. */
@@ -102,8 +97,7 @@ export class InsightRuns {
   constructor(sources: InsightSources) {
     this.#sources = sources;
     this.#nowMs = sources.nowMs ?? (() => performance.now());
-    this.#held = new HeldDays(sources.heldDaysMaxBytes, this.#nowMs);
-    this.#kept = new KeptDays(sources, this.#held);
+    this.#kept = new KeptDays(sources);
   }
 
   /** What a question depends on. One check at a time of a range, whoever asks. */
@@ -209,11 +203,8 @@ export class InsightRuns {
         return this.#run(asker, more, limit);
       },
     };
-    const { found, params } = await this.#kept.find(statement, kept, access);
-    const filled = { ...statement, params: { ...statement.params, ...params } };
-    return runHeld(this.#held, { projectId, statement: filled, found }, (one) =>
-      this.#run(asker, one, signal),
-    );
+    const found = await this.#kept.find(statement, kept, access);
+    return this.#run(asker, { ...statement, params: { ...statement.params, ...found } }, signal);
   }
 
   async #run({ projectId, spend }: Asker, statement: InsightStatement, signal: AbortSignal) {

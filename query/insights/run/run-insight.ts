@@ -5,7 +5,6 @@ import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { KeptRange } from '../kept/kept-days.ts';
-import type { HeldStatement } from '../plan.ts';
 import type { Rows } from './result-cache.ts';
 import { fitsStore, maxStatementBytes } from './statement-size.ts';
 
@@ -23,7 +22,6 @@ export interface InsightStatement {
   maxRows: number;
   /** The days whose cells it may find kept; absent for a statement that names no placeholder of theirs. */
   kept?: KeptRange;
-  held?: HeldStatement;
   /** As the plan says. */
   isCheap?: boolean;
 }

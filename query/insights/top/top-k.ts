@@ -15,11 +15,9 @@ import { countedEvents } from '../events/counted-kinds.ts';
 import { type EventCondition, eventCondition } from '../events/event-condition.ts';
 import { groupText } from '../events/property-text.ts';
 import { groupColumn, readEventsSql } from '../events/read-events.ts';
-import { readHeldRows, type TextRows } from '../held/identities.ts';
-import { daysOfQuestion } from '../kept/day-cells.ts';
 import { eventCellsSql } from '../kept/event-cells.ts';
 import { leftOutSql, readReason } from '../left-out.ts';
-import type { HeldStatement, LeftOutCount, Plan } from '../plan.ts';
+import type { LeftOutCount, Plan } from '../plan.ts';
 import { type Question, readBreakdown, readLimit } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
 import {
@@ -28,7 +26,6 @@ import {
   othersAreTheRest,
   usersOfGroupsSql,
 } from './greatest-groups.ts';
-import { heldTopUsers, heldTopUsersSql } from './held-top-users.ts';
 import { topUsersSql } from './top-users.ts';
 import { otherProfiles, readProfiles, storedProfiles, type UserProfile } from './user-profiles.ts';
 
@@ -47,11 +44,9 @@ export function planTopK(question: Question): Plan {
   const condition = eventCondition(topK.scope, 'spec.topK.scope', question);
   const greatest: Greatest = { aggregation, limit, withOthers: !topK.omitOthers };
   const countsUsers = dimension.by === 'user' || aggregation.counts === 'users';
-  const held = dimension.by === 'user' ? heldSql(question, condition, greatest) : undefined;
   return {
     sql: planSql(question, condition, dimension, greatest, countsUsers),
     maxRows: limit + 4,
-    ...(held !== undefined && { held }),
     lookUps: dimension.by === 'user' ? profileLookUps(question, condition, limit) : [],
     read: (rows) => {
       const { top, leftOut } = readRows(rows, greatest);
@@ -125,51 +120,14 @@ function planSql(
       : greatestSql(namedSql(question, condition, dimension, greatest), greatest);
   const top = `SELECT toInt32(${topPart}) AS part, toUInt64(place) AS place, toString(name) AS name, value, groups, whole
     FROM (${rows})`;
-  return [top, ...leftOutParts(question, condition, countsUsers)].join(' UNION ALL ');
-}
-
-function leftOutParts(
-  question: Question,
-  condition: EventCondition,
-  countsUsers: boolean,
-): string[] {
-  return leftOutSql(question, [{ condition, countsUsers }]).map(
+  const leftOut = leftOutSql(question, [{ condition, countsUsers }]).map(
     (
       sql,
     ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, '' AS name, toFloat64(0) AS value,
       left_out AS groups, toFloat64(0) AS whole FROM (${sql})`,
   );
+  return [top, ...leftOut].join(' UNION ALL ');
 }
-
-function heldSql(
-  question: Question,
-  condition: EventCondition,
-  greatest: Greatest,
-): HeldStatement | undefined {
-  if (!othersAreTheRest(greatest)) return undefined;
-  const users = heldTopUsersSql(question, condition, textRows);
-  const days = daysOfQuestion(question);
-  if (users === undefined || days === undefined) return undefined;
-  return {
-    days,
-    sql: [...users, ...leftOutParts(question, condition, true)].join(' UNION ALL '),
-    maxRows: users.length + 4,
-    rowsOf: async (rows, held) => {
-      const read = readHeldRows(rows, textRows);
-      const { users: most, count, whole } = await heldTopUsers(read, held, greatest.limit);
-      const top = most.map(({ name, events }, index) => [
-        ...[topPart, index + 1, name],
-        ...[events, count, whole],
-      ]);
-      return [...top, ...read.rest];
-    },
-  };
-}
-
-const textRows: TextRows = {
-  columns: `toUInt64(0) AS place, text AS name, toFloat64(0) AS value, toUInt64(0) AS groups, toFloat64(0) AS whole`,
-  textOf: ([, , name]) => name,
-};
 
 /** SELECT of (name, a, b) for each value or kind, in the form of property-text.ts. */
 function namedSql(

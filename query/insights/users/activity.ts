@@ -18,7 +18,7 @@ import {
   refusesQuarterBits,
 } from '../sources/refusals.ts';
 import { bitColumns, bitsOfPlace, placesSql, wordCount } from './bucket-bits.ts';
-import { dayEventsSql, dayPlacesSql, daysOfSql, daysSql } from './profile-days.ts';
+import { dayEventsSql, dayPlacesSql, daysSql } from './profile-days.ts';
 
 export interface Activity {
   condition: EventCondition;
@@ -26,8 +26,6 @@ export interface Activity {
   buckets: readonly number[];
   /** The ranges that are looked at; none begins before the first bucket. */
   ranges: readonly Range[];
-  /** A list of the only UTC days that are read from days of profiles; all unless given. */
-  days?: string;
 }
 
 /** Whether days of profiles answer the most of each range. */
@@ -37,12 +35,12 @@ export function isFromDays(question: Question, { condition, buckets, ranges }: A
 
 /** SELECT of profile_key, cookieless and bitColumns; a profile may have many rows. */
 export function activitySql(question: Question, activity: Activity): string {
-  const { condition, buckets, ranges, days } = activity;
+  const { condition, buckets, ranges } = activity;
   const reads = ranges.flatMap((range) => {
     const parts = partsOfDays(question, condition, range, buckets);
     if (parts === undefined) return filteredReads(question, activity, range);
     return [
-      daysSql(question, parts.whole, buckets, daysOfSql(question, parts.whole, days)),
+      daysSql(question, parts.whole, buckets),
       ...parts.rest.map((rest) => rawSql(question, activity, rest)),
     ];
   });
@@ -75,19 +73,17 @@ export function activePlacesSql(question: Question, activity: Activity): string 
 
 /**
  * SELECT of profile_key, cookieless and events, the number of a profile's events in the range; a profile may have many
- * rows. Undefined where days of profiles do not answer the most of it. `days` is a list of the only whole UTC days that
- * are read; all of the range's unless given.
+ * rows. Undefined where days of profiles do not answer the most of it.
  */
 export function profileEventsSql(
   question: Question,
   condition: EventCondition,
-  days?: string,
 ): string | undefined {
   const { fromMs, toMs } = question;
   if (refusesOfEvery(needOf(question, condition)) !== undefined) return undefined;
   const parts = cutBy(dayMs, { fromMs, toMs });
   if (parts === undefined) return undefined;
-  const whole = dayEventsSql(question, parts.whole, days);
+  const whole = dayEventsSql(question, parts.whole);
   if (parts.rest.length === 0) return whole;
   // Not added up here: the days would wait for it, which takes longer than it saves.
   const edges = readEventsSql(question, {

@@ -1,10 +1,9 @@
-// Rows of LIFECYCLE and STICKINESS: (part, place, number, text), and what the answer leaves out.
+// Rows of LIFECYCLE and STICKINESS: (part, place, number), and what the answer leaves out.
 
 import type { LeftOut_Reason } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument } from '../../invalid-argument.ts';
 import type { EventCondition } from '../events/event-condition.ts';
 import { eventCondition } from '../events/event-condition.ts';
-import type { TextRows } from '../held/identities.ts';
 import { leftOutSql, readReason } from '../left-out.ts';
 import type { LeftOutCount } from '../plan.ts';
 import type { Question } from '../question/question.ts';
@@ -27,23 +26,13 @@ export function placesPlanSql(
   condition: EventCondition,
   numbers: string,
 ): string {
-  const rows = `SELECT toInt32(part) AS part, toUInt64(place) AS place, toUInt64(number) AS number, '' AS text FROM (${numbers})`;
-  return [rows, ...leftOutPlacesSql(question, condition)].join(' UNION ALL ');
-}
-
-/** The rows of what is left out, each a SELECT. */
-export function leftOutPlacesSql(question: Question, condition: EventCondition): string[] {
-  return leftOutSql(question, [{ condition, countsUsers: true }]).map(
+  const rows = `SELECT toInt32(part) AS part, toUInt64(place) AS place, toUInt64(number) AS number FROM (${numbers})`;
+  const leftOut = leftOutSql(question, [{ condition, countsUsers: true }]).map(
     (sql) =>
-      `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, left_out AS number, '' AS text FROM (${sql})`,
+      `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, left_out AS number FROM (${sql})`,
   );
+  return [rows, ...leftOut].join(' UNION ALL ');
 }
-
-/** Rows of held days among these. */
-export const placesTextRows: TextRows = {
-  columns: 'toUInt64(0) AS place, toUInt64(0) AS number, text',
-  textOf: ([, , , text]) => text,
-};
 
 /** How many rows placesPlanSql answers besides its numbers. */
 export const maxLeftOutRows = 3;

@@ -1,14 +1,6 @@
 // Rows of FUNNEL and RETENTION: the groups of the users, each with its cells, and what the answer leaves out.
 
-import {
-  groupedRowsSql,
-  groupRow,
-  groupsRowsSql,
-  leftOutPart,
-  leftOutRowsSql,
-  readLeftOut,
-  rowsOfPart,
-} from '../grouped-rows.ts';
+import { groupedRowsSql, groupsRowsSql, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
 import { type Counted, leftOutSql, maxReasons } from '../left-out.ts';
 import type { LeftOutCount } from '../plan.ts';
 import type { Question } from '../question/question.ts';
@@ -25,20 +17,6 @@ export function groupedPlanSql(
 ): string {
   const rows = groupsRowsSql({ part: groupPart, sql: groups });
   return groupedRowsSql([rows], leftOutSql(question, counted));
-}
-
-/** The rows of what is left out, each a SELECT. */
-export function leftOutGroupedSql(question: Question, counted: readonly Counted[]): string[] {
-  return leftOutSql(question, counted).map((sql) => leftOutRowsSql(sql, leftOutPart));
-}
-
-/** The row of users without groups: the number of each cell that has any. */
-export function userRow(cells: readonly (readonly [cell: number, users: number])[]): unknown[] {
-  const found = cells.filter(([, users]) => users > 0);
-  return groupRow(
-    groupPart,
-    found.map(([cell, users]) => [cell, users, 0]),
-  );
 }
 
 /** The most rows of groupedPlanSql. */

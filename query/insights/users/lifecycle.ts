@@ -3,13 +3,10 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { dayMs } from '../../../platform/clock.ts';
 import { LifecycleResultSchema } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { bucketPlaceSql } from '../events/bucket-place.ts';
 import type { EventCondition } from '../events/event-condition.ts';
-import { heldUsers } from '../held/bits/held-users.ts';
-import { byState, cellOfState, lifecycleStates } from '../held/bits/tally.ts';
-import type { HeldStatement, Plan } from '../plan.ts';
+import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
 import { needOf, refusesFirstSeen } from '../sources/refusals.ts';
@@ -24,25 +21,22 @@ import {
   userCountsSql,
 } from './bucket-bits.ts';
 import {
-  leftOutPlacesSql,
   maxLeftOutRows,
   onlyEvent,
   type Places,
   placesPlanSql,
-  placesTextRows,
   readPlaces,
 } from './counted-places.ts';
 import { firstEventsSql, olderProfilesSql } from './first-events.ts';
 
-const { active, activeTwice, born } = lifecycleStates;
+/** The parts of the rows: what users are in a bucket. */
+const [active, activeTwice, born] = [0, 1, 2];
 
 /** Throws invalid_argument. */
 export function planLifecycle(question: Question): Plan {
   const condition = onlyEvent(question);
   const { buckets } = question;
-  const held = heldSql(question, condition);
   return {
-    ...(held !== undefined && { held }),
     sql: placesPlanSql(question, condition, numbersSql(question, condition)),
     maxRows: 3 * (buckets.length + 1) + maxLeftOutRows,
     read: (rows) => {
@@ -80,37 +74,6 @@ function numbersSql(question: Question, condition: EventCondition): string {
     { part: activeTwice, words: words.map((_, word) => twiceColumn(word)) },
     { part: born, words: bornBits },
   ]);
-}
-
-/** The same numbers. A stretch before all buckets tells who is not new, as well as who is older. */
-function heldSql(question: Question, condition: EventCondition): HeldStatement | undefined {
-  const { fromMs, toMs, buckets } = question;
-  if (!hasEveryEvent(question, condition)) return undefined;
-  const { beforeMs, firstMs } = bucketBefore(question);
-  const startMs = Math.floor(beforeMs / dayMs) * dayMs;
-  const hasGap = firstMs < fromMs;
-  const ranges = hasGap
-    ? [
-        { fromMs: startMs, toMs: firstMs },
-        { fromMs: firstMs, toMs: fromMs },
-        { fromMs, toMs },
-      ]
-    : [{ fromMs: startMs, toMs }];
-  // A start before all days where the bucket begins with its day: no two are the same.
-  const earlierMs = startMs - dayMs;
-  const starts = [earlierMs, beforeMs, ...(hasGap ? [firstMs] : []), fromMs, ...buckets.slice(1)];
-  const places = { earlier: 0, before: 1, gap: hasGap ? 2 : undefined, first: hasGap ? 3 : 2 };
-  const counted = [...buckets.keys(), buckets.length];
-  return heldUsers(question, {
-    condition,
-    ...{ stretches: { ranges, starts }, tally: byState(places), withOlder: true },
-    ...{ textRows: placesTextRows, rest: leftOutPlacesSql(question, condition) },
-    maxRows: maxLeftOutRows,
-    rowsOf: (counts) =>
-      Object.values(lifecycleStates).flatMap((state) =>
-        counted.map((bucket) => [state, bucket, counts[cellOfState(state, bucket)] ?? 0]),
-      ),
-  });
 }
 
 /** When the bucket before the first one begins, and when it ends. */

@@ -59,22 +59,20 @@ export function dayPlacesSql(
     : `${select(place, early)} UNION ALL ${select(`toUInt16(${place} + 1)`, late)}`;
 }
 
-/** SELECT of profile_key, cookieless and events over the whole days of a range, or a list of them. */
-export function dayEventsSql(question: Question, range: Range, days?: string): string {
-  return `SELECT profile_key, cookieless, events ${daysOfSql(question, range, days)}`;
+/** SELECT of profile_key, cookieless and events over the whole days of a range. */
+export function dayEventsSql(question: Question, range: Range): string {
+  return `SELECT profile_key, cookieless, events ${daysOfSql(question, range)}`;
 }
 
 /**
- * FROM and PREWHERE; `days` is a list of the only ones. Most rows are active: to choose them before their other columns
+ * FROM and PREWHERE. Most rows are active: to choose them before their other columns
  * are read costs a third more.
  */
-export function daysOfSql(
+function daysOfSql(
   { bindings, project }: Pick<Question, 'bindings' | 'project'>,
   { fromMs, toMs }: Range,
-  days?: string,
 ): string {
-  const some = days === undefined ? '' : ` AND day IN ${days}`;
-  return `FROM profile_days PREWHERE project_id = ${project} AND day >= ${daySql(fromMs, bindings)} AND day <= ${daySql(toMs - 1, bindings)}${some}`;
+  return `FROM profile_days PREWHERE project_id = ${project} AND day >= ${daySql(fromMs, bindings)} AND day <= ${daySql(toMs - 1, bindings)}`;
 }
 
 /** SQL over the rows of days. */
@@ -173,7 +171,7 @@ function maskOfDaySql(bindings: Bindings, first: number, masks: readonly number[
 }
 
 /** Bits of the two columns. */
-export interface Quarters {
+interface Quarters {
   morning: number;
   evening: number;
 }
@@ -188,7 +186,7 @@ interface Day {
 }
 
 /** The days of a range of whole quarters, each from the range's beginning or midnight on. */
-export function dayParts({ fromMs, toMs }: Range, buckets: readonly number[]): Day[] {
+function dayParts({ fromMs, toMs }: Range, buckets: readonly number[]): Day[] {
   const days: Day[] = [];
   for (let ms = fromMs; ms < toMs; ms = (dayOf(ms) + 1) * dayMs)
     days.push(readDay(ms, toMs, buckets));

@@ -7,20 +7,15 @@ import { invalidArgument } from '../../invalid-argument.ts';
 import { type EventCondition, eventCondition } from '../events/event-condition.ts';
 import { rankedGroupsSql } from '../events/ranked-groups.ts';
 import { groupColumn } from '../events/read-events.ts';
-import { groupedTextRows } from '../grouped-rows.ts';
-import { heldUsers } from '../held/bits/held-users.ts';
-import { byFirst, cellByFirst } from '../held/bits/tally.ts';
-import type { HeldStatement, Plan } from '../plan.ts';
+import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { checkPoints } from '../series.ts';
 import { bitColumns, placesSql } from './bucket-bits.ts';
 import {
   groupedPlanSql,
-  leftOutGroupedSql,
   maxGroupedRows,
   readUserGroups,
   type UserGroup,
-  userRow,
 } from './grouped-answer.ts';
 import { returningUsersSql, sameEventUsersSql } from './returning-users.ts';
 
@@ -36,9 +31,7 @@ export function planRetention(question: Question): Plan {
   const counted = (back === undefined ? [start] : [start, back]).map((condition) => ({
     ...{ condition, countsUsers: true },
   }));
-  const held = back === undefined ? heldSql(question, start) : undefined;
   return {
-    ...(held !== undefined && { held }),
     sql: groupedPlanSql(question, cohortsSql(question, users), counted),
     maxRows: maxGroupedRows(question),
     read: (rows) => {
@@ -82,29 +75,6 @@ function cohortsSql(question: Question, users: string): string {
     groups: names.length,
     limit: question.groupLimit,
     measure: { combine: 'sum', isRatio: false },
-  });
-}
-
-/** One event is both. */
-function heldSql(question: Question, condition: EventCondition): HeldStatement | undefined {
-  const { fromMs, toMs, buckets, breakdowns } = question;
-  if (breakdowns.length > 0) return undefined;
-  const places = [...buckets.keys()];
-  const counted = [{ condition, countsUsers: true }];
-  return heldUsers(question, {
-    condition,
-    stretches: { ranges: [{ fromMs, toMs }], starts: buckets },
-    ...{ tally: byFirst, textRows: groupedTextRows },
-    ...{ rest: leftOutGroupedSql(question, counted), maxRows: maxGroupedRows(question) },
-    rowsOf: (counts) => {
-      const users = (cohort: number, place: number): number =>
-        counts[cellByFirst(cohort, place)] ?? 0;
-      const sizes = places.map((cohort) => [-1 - cohort, users(cohort, cohort)] as const);
-      const points = places.flatMap((cohort) =>
-        places.map((place) => [cohort * buckets.length + place, users(cohort, place)] as const),
-      );
-      return [userRow([...sizes, ...points])];
-    },
   });
 }
 

@@ -86,7 +86,6 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
           ...(options.insightMemoryBytes !== undefined && {
             insightMemoryBytes: options.insightMemoryBytes,
           }),
-          heldDaysMaxBytes: 192 * 1_048_576,
           timezoneOf: options.timezoneOf ?? (() => 'UTC'),
           completeUntilMs: options.completeUntilMs ?? (async () => Date.now()),
           ...(options.streams && { streams: options.streams }),
