@@ -6,6 +6,7 @@ import { EngineShare } from '../../platform/clickhouse/engine-share.ts';
 import type { Groups } from '../../platform/clickhouse/groups.ts';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
 import { createRunQuestion, type RunQuestion } from '../insights/query-insight.ts';
 import type { CompleteUntil } from '../insights/run/complete-until.ts';
 import { defaultSilenceMs, StoreWatch } from '../store-watch.ts';
@@ -44,6 +45,7 @@ export interface ReadGroupOptions {
   /** Made for each group unless given. */
   turns?: Turns;
   insightTurns?: Turns;
+  log?: Log;
 }
 
 export function openReadGroups(options: ReadGroupOptions): Groups<ReadGroup> {
@@ -68,7 +70,7 @@ function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
   const turns = options.turns ?? new Turns(turnBounds(processes), systemTimer, owners);
   const insightTurns =
     options.insightTurns ?? new Turns(insightTurnBounds(processes), systemTimer, owners);
-  const { completeUntilMs, clock, timezoneOf } = options;
+  const { completeUntilMs, clock, timezoneOf, log } = options;
   return {
     clickhouse,
     turns,
@@ -77,6 +79,7 @@ function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
       ...{ clickhouse, completeUntilMs, clock, turns, insightTurns, timezoneOf },
       ...(memoryBytes !== undefined && { memoryBytes }),
       ...(nowMs && { nowMs }),
+      ...(log && { log }),
     }),
   };
 }

@@ -63,3 +63,8 @@ export function eventsOfSql(members: string, own: string): string {
   return `profile_key IN (SELECT ${profileKeySql('id')} FROM ${members})
     AND (${own} OR (NOT cookieless AND ${profileIdSql('project_id', 'distinct_id')} IN ${members}))`;
 }
+
+/** The FROM and WHERE of the profiles that have traits: neither merged nor deleted. More conditions may follow with AND. */
+export function livingProfilesSql(project: string): string {
+  return `FROM profiles FINAL WHERE project_id = ${project} AND NOT edge AND NOT deleted AND root = ''`;
+}

@@ -15,7 +15,7 @@ import { jointPlaces, jointUsersSql, type UserBuckets } from './joint-users.ts';
 import { leftOutSql } from './left-out.ts';
 import type { Plan } from './plan.ts';
 import { type Question, withJointBindings } from './question/question.ts';
-import { needOf, refusesOfEvery } from './sources/refusals.ts';
+import { refusesOfEvery } from './sources/ladder.ts';
 
 export interface JointSeries extends Required<Pick<Plan, 'sql' | 'maxRows' | 'joint'>> {
   /** The part of each series of the question, and the part of what they leave out. */
@@ -69,9 +69,9 @@ export function jointSeries(question: Question): JointSeries | undefined {
 
 /** Undefined unless every series counts events of a kind or users, and one of them users. */
 function seriesAsked(question: Question): Asked[] | undefined {
-  const { spec, breakdowns, fromMs, toMs, buckets } = question;
+  const { spec, breakdowns, everyEvent, asOfMs, fromMs, toMs, buckets } = question;
   const isPlain = spec.session === undefined && breakdowns.length === 0;
-  if (!isPlain || refusesOfEvery(needOf(question, every)) !== undefined) return undefined;
+  if (!isPlain || refusesOfEvery({ of: everyEvent, asOfMs }) !== undefined) return undefined;
   const counted = spec.events.flatMap((series) => countedBy(series) ?? []);
   const users = counted.filter((of) => of === 'users');
   if (counted.length < spec.events.length || users.length !== 1) return undefined;

@@ -16,6 +16,7 @@ import type { JsonStandIns } from '../json-codec.ts';
 import { daysOfQuestion } from './kept/day-cells.ts';
 import type { Answer, LeftOutCount, LookUp, Plan } from './plan.ts';
 import { checkMembers } from './question/form-members.ts';
+import type { Served } from './question/plan-notes.ts';
 import { type Question, readQuestion } from './question/question.ts';
 import { bucketLabels } from './question/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
@@ -84,7 +85,7 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
   const look = (): Promise<Stored> => runs.stored(projectId, range);
   const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, deadline.signal, look);
   const facts = await factsOf([own, ...beside], { runs, stored, together, deadline });
-  const others = beside.map((other) => ({ ...other, ...facts }));
+  const others = beside.map((other) => ({ ...other, ...facts, served: undefined }));
   // Planning a question binds values to it: each plan reads it anew.
   const readBeside: ReadBeside = (asked) => ({
     ...readQuestion(projectId, request, standIns),
@@ -106,6 +107,8 @@ async function answerQuestion(
   const { projectId, deadline, onRead, together } = call;
   const question = readBeside(beside);
   const { joint, lookUps = [], read, ...first } = planOf(question);
+  const sources = sourcesOf(question);
+  runs.log?.debug({ projectId, sources }, 'a question is planned');
   const statement = statementOf(joint ?? question, first);
   const run = (): Promise<InsightRows> => runs.rows(call, stored, statement, deadline);
   // The rows of other statements are not held while the rest is asked.
@@ -136,8 +139,15 @@ async function answerQuestion(
     ...(completeUntilMs !== undefined && { completeUntil: timestampFromMs(completeUntilMs) }),
     leftOut: added(leftOut),
     identitiesAreCurrent: question.asOfMs !== undefined,
+    sources: call.request.explain ? sources : [],
     ...zoneOf(question, result),
   });
+}
+
+/** Each need once. */
+function sourcesOf({ served = [] }: Question): Served[] {
+  const byText = new Map(served.map((one) => [JSON.stringify(one), one]));
+  return [...byText.values()];
 }
 
 /** The zone of the question, and what its clock shows. */

@@ -13,6 +13,7 @@ import { cellRowsSql, countRowsSql, groupsRowsSql } from './grouped-rows.ts';
 import { eventCellsSql } from './kept/event-cells.ts';
 import type { Question } from './question/question.ts';
 import { numberOf } from './rows.ts';
+import { needOf, sourceOf } from './sources/ladder.ts';
 import { activeUserCellsSql } from './users/active-users.ts';
 
 const maxSeries = 10;
@@ -98,12 +99,14 @@ export function isOfCounts(question: Question, { condition, aggregation }: Serie
 function userCellsSql(
   question: Question,
   condition: EventCondition,
-  { cells, ofUsers }: Extract<Aggregation, { counts: 'users' }>,
+  { cells, ofUsers, measure }: Extract<Aggregation, { counts: 'users' }>,
   groups: readonly string[],
 ): string {
   const names = groups.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   const columns = { bucket: bucketSql(question, question.buckets) };
+  const hasNumbers = measure.isRatio;
+  sourceOf(question, needOf(question, condition, { count: 'users', groups, hasNumbers }));
   const events = `SELECT * FROM (${readEventsSql(question, { condition, groups, columns, withUser: true })})
     WHERE user_key != 0`;
   if (names.length === 0) return cells(by, events);

@@ -42,7 +42,7 @@ function useAnswers(projectId: string, question: QuestionState, asked: Asked, wr
   const key = `insight ${projectId} ${time} ${isCompared} ${asOf?.getTime() ?? ''} ${written}`;
   return useResource<Answers>(isReady ? key : undefined, async (end) => {
     const ask = (one: Asked): Promise<QueryResponse> =>
-      insights.query(requestOf(one), inProject(projectId, end));
+      insights.query({ ...requestOf(one), explain: true }, inProject(projectId, end));
     const [answer, previous] = await Promise.all([
       ask(asked),
       isCompared ? ask({ ...asked, ...before(range, zone) }) : undefined,
@@ -81,6 +81,7 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
           form={form}
           question={question}
           request={requestOf(asked)}
+          sources={data?.answer.sources ?? []}
         />
       </header>
       {question.missing ? <p class="hint">{question.missing}</p> : null}

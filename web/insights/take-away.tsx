@@ -1,7 +1,7 @@
 // What can be done with a question: save it to a board, copy it as JSON or as a command.
 
 import { useState } from 'preact/hooks';
-import type { QueryRequest } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { AnswerSource, QueryRequest } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { requestCurl, requestJson } from '../question/ask.ts';
 import type { QuestionForm } from '../question/forms.ts';
 import { Code, copyText } from '../ui/copy.tsx';
@@ -17,8 +17,10 @@ export function TakeAway(props: {
   form: QuestionForm;
   question: QuestionState;
   request: QueryRequest;
+  /** Of the answer that is shown. */
+  sources: readonly AnswerSource[];
 }) {
-  const { request } = props;
+  const { request, sources } = props;
   const [open, setOpen] = useState<'save' | 'code'>();
   const close = (): void => setOpen(undefined);
   return (
@@ -47,9 +49,36 @@ export function TakeAway(props: {
           <h3>curl</h3>
           <p class="hint">Put a private key of the project in the place of YOUR_PRIVATE_KEY.</p>
           <Code what="Question as curl" text={requestCurl(request)} />
+          <Sources of={sources} />
         </Dialog>
       ) : null}
       {open === 'save' ? <SaveDialog {...props} onClose={close} /> : null}
     </div>
+  );
+}
+
+/** Which rows the answer was counted from, and why not from others. */
+function Sources({ of }: { of: readonly AnswerSource[] }) {
+  if (of.length === 0) return null;
+  return (
+    <>
+      <h3>Where the answer comes from</h3>
+      <ul>
+        {of.map(({ need, source, refused }) => (
+          <li key={`${need} ${source}`}>
+            {need}: <code>{source}</code>
+            {refused.length === 0 ? null : (
+              <ul class="hint">
+                {refused.map((one) => (
+                  <li key={one.source}>
+                    not <code>{one.source}</code>: {one.reason}
+                  </li>
+                ))}
+              </ul>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }

@@ -4,8 +4,8 @@
 
 import type { Question } from '../question/question.ts';
 import { quarterMs } from '../question/time-buckets.ts';
-import { type Cut, cutBy } from '../sources/cut.ts';
-import { needOf, refusesEventCounts } from '../sources/refusals.ts';
+import { cutBy } from '../sources/cut.ts';
+import { needOf, sourceOf } from '../sources/ladder.ts';
 import type { EventCondition } from './event-condition.ts';
 import { bucketSql, readEventsSql } from './read-events.ts';
 
@@ -29,7 +29,9 @@ export function countedEvents(
   column: 'events' | 'cookieless_events',
 ): CountedEvents | undefined {
   const { project, bindings } = question;
-  const cut = countedRange(question, condition, buckets);
+  const count = column === 'events' ? 'events' : 'events left out';
+  const source = sourceOf(question, needOf(question, condition, { count, buckets }));
+  const cut = source === 'event_counts' ? cutBy(quarterMs, question) : undefined;
   if (cut === undefined) return undefined;
   const { whole: range, rest } = cut;
   const quarter = (ms: number): string =>
@@ -60,15 +62,6 @@ export function areAllCounted(
   condition: EventCondition,
   buckets: readonly number[],
 ): boolean {
-  return countedRange(question, condition, buckets)?.rest.length === 0;
-}
-
-/** Undefined where the table cannot tell. */
-function countedRange(
-  question: Question,
-  condition: EventCondition,
-  buckets: readonly number[],
-): Cut | undefined {
-  const refusal = refusesEventCounts(needOf(question, condition, { buckets }));
-  return refusal === undefined ? cutBy(quarterMs, question) : undefined;
+  const need = needOf(question, condition, { count: 'events', buckets });
+  return sourceOf({}, need) === 'event_counts' && cutBy(quarterMs, question)?.rest.length === 0;
 }

@@ -14,8 +14,8 @@ import type { FilterGroup } from '../../../proto/gen/shared/insights/v1/insights
 import type { Bindings } from '../../filters/bindings.ts';
 import { comparison, filterCondition } from '../../filters/filter.ts';
 import { traitComparisons } from '../../filters/profile-condition.ts';
+import { livingProfilesSql } from '../../identity/identity-sql.ts';
 import { invalidArgument } from '../../invalid-argument.ts';
-import { livingProfilesSql } from './persons.ts';
 
 /** A condition that is true or false for every event. */
 export interface EventCondition {

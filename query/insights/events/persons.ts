@@ -5,13 +5,6 @@ import { profileKeySql } from '../../identity/identity-sql.ts';
 import type { Question } from '../question/question.ts';
 
 /**
- * The FROM and WHERE of the profiles that have traits: neither merged nor deleted. More conditions may follow with AND.
- */
-export function livingProfilesSql(project: string): string {
-  return `FROM profiles FINAL WHERE project_id = ${project} AND NOT edge AND NOT deleted AND root = ''`;
-}
-
-/**
  * JOIN clause that adds root_key to rows with a profile_key: the key of the profile into which the id is merged, 0 for
  * an id that is its own root. Few ids have a row here, so that the join costs little for an event.
  */

@@ -3,10 +3,11 @@
 
 import { dayMs } from '../../../platform/clock.ts';
 import type { Bindings } from '../../filters/bindings.ts';
+import { livingProfilesSql } from '../../identity/identity-sql.ts';
 import type { Question } from '../question/question.ts';
 import { traitPrefix } from '../question/question.ts';
 import { both, type EventCondition } from './event-condition.ts';
-import { livingProfilesSql, personJoinSql, userKeySql } from './persons.ts';
+import { personJoinSql, userKeySql } from './persons.ts';
 import { propertyTextSql, traitTextSql } from './property-text.ts';
 
 /** The last one that a Date can be: toDate takes a greater number for seconds. */

@@ -12,16 +12,6 @@ import type { Question } from '../question/question.ts';
 import { bucketStarts, quarterMs } from '../question/time-buckets.ts';
 import { hasDays } from '../sources/cut.ts';
 
-/** Cells of whole days, as a statement answers them that keeps them. */
-export interface DayCells {
-  /** Of each series among them: the same for the same question, whatever its range. */
-  keys: readonly string[];
-  /** The statements that keep the days `daysToKeep`, and then list them: a day that is listed is there whole. */
-  keep: readonly string[];
-  /** A day's cells depend on the events of so many days before and after, too. */
-  reachDays: number;
-}
-
 /** Placeholders that a statement gets when it runs: kept days and the version of each; days to keep; their buckets. */
 export const keptDays = '{kept:Array(Date)}';
 /** Days that need no look: neither they nor the days beside them have to be counted. */

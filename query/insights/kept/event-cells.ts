@@ -5,7 +5,7 @@ import type { Aggregation } from '../events/aggregation.ts';
 import { both, type EventCondition } from '../events/event-condition.ts';
 import { bucketSql, groupColumn, oneBucketSql, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { needOf, refusesDayCells } from '../sources/refusals.ts';
+import { needOf, sourceOf } from '../sources/ladder.ts';
 import { daysToKeep, keepCells, keptBucketSql, notKept } from './day-cells.ts';
 
 export interface EventCells {
@@ -22,7 +22,8 @@ export interface EventCells {
 export function eventCellsSql(question: Question, cells: EventCells): string {
   const { condition, groups, columns = {}, buckets, aggregation } = cells;
   const { number, measure } = aggregation;
-  const width = groups.length + Object.keys(columns).length;
+  const keys = [...groups, ...Object.keys(columns)];
+  const width = keys.length;
   const groupNames = Array.from({ length: width }, (_, index) => groupColumn(index));
   const names = groupNames.map((name) => `${name}, `).join('');
   const grouped = (bucket: string, read: { condition: EventCondition; days?: string }): string => {
@@ -34,7 +35,9 @@ export function eventCellsSql(question: Question, cells: EventCells): string {
     return `SELECT ${names}${isOne ? `${bucket} AS bucket` : 'bucket'}, a, b, c, toFloat64(0) AS d FROM (${sql})`;
   };
   const bucket = bucketSql(question, buckets);
-  if (refusesDayCells(needOf(question, condition, { groups })) !== undefined) {
+  const hasNumbers = number !== undefined;
+  const need = needOf(question, condition, { count: 'events', groups: keys, hasNumbers });
+  if (sourceOf(question, need) !== 'kept_cells') {
     return `SELECT ${names}bucket, a, b, c AS weight FROM (${grouped(bucket, { condition })})`;
   }
   const live = grouped(bucket, { condition: both(condition, notKept) });

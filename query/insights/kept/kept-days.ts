@@ -4,8 +4,9 @@
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
+import type { DayCells } from '../question/plan-notes.ts';
 import type { CompleteUntil } from '../run/complete-until.ts';
-import type { DayCells, QuestionDays } from './day-cells.ts';
+import type { QuestionDays } from './day-cells.ts';
 import { type Found, paramsOf, paramsToKeep } from './kept-parts.ts';
 import { cellsKeptToday, type DaysLook, lookAtDays, versionsOf } from './look-at-days.ts';
 import { Refusals } from './refusals.ts';

@@ -5,7 +5,6 @@ import type { EventCondition } from '../events/event-condition.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
 import { quarterMs } from '../question/time-buckets.ts';
-import { needOf, refusesKeptProfileDays } from '../sources/refusals.ts';
 import { morningQuarters } from '../users/profile-days.ts';
 import { daysToKeep, editionsToKeep, keptEditions, keyOf, listDaysSql } from './day-cells.ts';
 
@@ -15,12 +14,8 @@ const rowsOfCell = 4;
 const maxRows = 4_000_000;
 const boundedRows = `SETTINGS max_rows_to_group_by = ${maxRows}, group_by_overflow_mode = 'throw'`;
 
-/**
- * Has the profiles' days kept, and returns FROM and PREWHERE of those that are, with the columns of profile_days;
- * undefined where they depend on more than the events of their day.
- */
-export function keptProfileDays(question: Question, condition: EventCondition): string | undefined {
-  if (refusesKeptProfileDays(needOf(question, condition)) !== undefined) return undefined;
+/** Has the profiles' days kept, and returns FROM and PREWHERE of those that are, with the columns of profile_days. */
+export function keptProfileDays(question: Question, condition: EventCondition): string {
   const { project, bindings } = question;
   const rows = rowsSql(question, condition);
   // The rows know nothing of buckets.

@@ -26,7 +26,7 @@ import { invalidArgument } from '../../invalid-argument.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from '../events/event-condition.ts';
-import type { DayCells } from '../kept/day-cells.ts';
+import type { DayCells, Served } from './plan-notes.ts';
 import type { PropertyTypes } from './property-types.ts';
 import { maxRangeMs, readGranularity, readTimezone, timeBuckets } from './time-buckets.ts';
 
@@ -68,6 +68,8 @@ export interface Question {
   readonly hasDeletions: boolean;
   /** What planning found that may be kept day by day; the statement names it. */
   readonly dayCells: DayCells[];
+  /** Where planning found that the rows come from; undefined for a question that is planned with another one. */
+  readonly served?: Served[] | undefined;
   /** Asked at once of the same project, perhaps with this question itself among them: one statement may answer some. */
   readonly beside: readonly Question[];
 }
@@ -119,6 +121,7 @@ export function readQuestion(
     typesOf: () => undefined,
     hasDeletions: true,
     dayCells: [],
+    served: [],
     beside: [],
   };
 }

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import type { Log } from '../../../platform/log.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import { timeLimit } from '../../../platform/memory/time-limit.ts';
 import { shareEngineTime } from '../../calls/engine-time.ts';
@@ -30,6 +31,8 @@ export interface InsightSources {
   memoryBytes?: number;
   /** A clock that never goes back. */
   nowMs?: () => number;
+  /** Told, at its level debug, where each question's rows come from. */
+  log?: Pick<Log, 'debug'>;
 }
 
 export interface InsightRows extends Rows {
@@ -81,6 +84,7 @@ const settleMs = 5_000;
 const unsettledKeepMs = 1_000;
 
 export class InsightRuns {
+  readonly log: Pick<Log, 'debug'> | undefined;
   readonly #sources: InsightSources;
   readonly #nowMs: () => number;
   readonly #cache = new ResultCache<Kept>(maxCacheBytes);
@@ -96,6 +100,7 @@ export class InsightRuns {
 
   constructor(sources: InsightSources) {
     this.#sources = sources;
+    this.log = sources.log;
     this.#nowMs = sources.nowMs ?? (() => performance.now());
     this.#kept = new KeptDays(sources);
   }

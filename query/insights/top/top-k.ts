@@ -20,6 +20,7 @@ import { leftOutSql, readReason } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import { type Question, readBreakdown, readLimit } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
+import { needOf, sourceOf } from '../sources/ladder.ts';
 import {
   type Greatest,
   greatestSql,
@@ -152,6 +153,8 @@ function namedSql(
     const cells = { condition, aggregation, groups, columns, buckets: [question.fromMs] };
     return `SELECT ${groupColumn(0)} AS name, a, b FROM (${eventCellsSql(question, cells)})`;
   }
+  const names = [...groups, ...Object.keys(columns)];
+  sourceOf(question, needOf(question, condition, { count: 'users', groups: names }));
   const events = readEventsSql(question, { condition, groups, columns, withUser: true });
   return usersOfGroupsSql(
     `SELECT *, ${groupColumn(0)} AS name FROM (${events}) WHERE user_key != 0`,

@@ -4,6 +4,7 @@ import { both, type EventCondition } from '../events/event-condition.ts';
 import { personJoinSql, userKeySql } from '../events/persons.ts';
 import { readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
+import { needOf, sourceOf } from '../sources/ladder.ts';
 import { ofUsersSql, profileEventsSql, streamsSql } from '../users/activity.ts';
 import { type Greatest, greatestSql, othersAreTheRest } from './greatest-groups.ts';
 import { keyTextSql } from './user-profiles.ts';
@@ -51,6 +52,8 @@ function usersSql(question: Question, condition: EventCondition, greatest: Great
     aggregation.counts === 'events' && aggregation.number !== undefined
       ? { number: aggregation.number }
       : {};
+  const hasNumbers = 'number' in columns;
+  sourceOf(question, needOf(question, condition, { count: 'events a user', hasNumbers }));
   const { includeCookieless } = question.spec;
   if (both(question.everyEvent, condition).usesUser) {
     const events = readEventsSql(question, { condition, columns, withUser: true });

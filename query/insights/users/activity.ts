@@ -10,13 +10,8 @@ import { notKept } from '../kept/day-cells.ts';
 import { keptProfileDays } from '../kept/kept-profile-days.ts';
 import type { Question } from '../question/question.ts';
 import { quarterMs } from '../question/time-buckets.ts';
-import { type Cut, cutBy, type Range } from '../sources/cut.ts';
-import {
-  needOf,
-  refusesOfEvery,
-  refusesProfileDays,
-  refusesQuarterBits,
-} from '../sources/refusals.ts';
+import { cutBy, type Range } from '../sources/cut.ts';
+import { needOf, refusesProfileDays, sourceOf } from '../sources/ladder.ts';
 import { bitColumns, bitsOfPlace, placesSql, wordCount } from './bucket-bits.ts';
 import { dayEventsSql, dayPlacesSql, daysSql } from './profile-days.ts';
 
@@ -30,18 +25,21 @@ export interface Activity {
 
 /** Whether days of profiles answer the most of each range. */
 export function isFromDays(question: Question, { condition, buckets, ranges }: Activity): boolean {
-  return ranges.every((range) => partsOfDays(question, condition, range, buckets) !== undefined);
+  return ranges.every((range) => {
+    const need = needOf(question, condition, { count: 'users', ...range, buckets });
+    return refusesProfileDays(need) === undefined;
+  });
 }
 
 /** SELECT of profile_key, cookieless and bitColumns; a profile may have many rows. */
 export function activitySql(question: Question, activity: Activity): string {
-  const { condition, buckets, ranges } = activity;
-  const reads = ranges.flatMap((range) => {
-    const parts = partsOfDays(question, condition, range, buckets);
-    if (parts === undefined) return filteredReads(question, activity, range);
+  const reads = activity.ranges.flatMap((range) => {
+    const days = daysOf(question, activity, range);
+    if (days === undefined) return [rawSql(question, activity, range)];
+    const { whole, rows, rest, others } = days;
     return [
-      daysSql(question, parts.whole, buckets),
-      ...parts.rest.map((rest) => rawSql(question, activity, rest)),
+      daysSql(question, whole, activity.buckets, rows),
+      ...rest.map((part) => rawSql(question, others, part)),
     ];
   });
   return reads.join(' UNION ALL ');
@@ -52,21 +50,19 @@ export function activitySql(question: Question, activity: Activity): string {
  * 64 buckets, whose bits are dear to take apart, unless days of profiles, kept ones too, answer the most of it.
  */
 export function activePlacesSql(question: Question, activity: Activity): string | undefined {
-  const { condition, buckets, ranges } = activity;
+  const { buckets, ranges } = activity;
   const reads: string[] = [];
   for (const range of ranges) {
-    const parts = partsOfDays(question, condition, range, buckets);
-    if (parts === undefined) {
-      const { kept, others } = keptAndOthers(question, activity, range);
-      if (kept === undefined && wordCount(buckets.length) > 1) return undefined;
-      if (kept) reads.push(dayPlacesSql(question, kept.days, buckets, kept.rows));
-      reads.push(eventPlacesSql(question, others, range));
+    const days = daysOf(question, activity, range);
+    if (days === undefined) {
+      if (wordCount(buckets.length) > 1) return undefined;
+      reads.push(eventPlacesSql(question, activity, range));
       continue;
     }
-    reads.push(dayPlacesSql(question, parts.whole, buckets));
-    for (const rest of parts.rest) {
-      reads.push(eventRowsSql(question, activity, rest));
-    }
+    const { whole, rows, rest, others } = days;
+    const readRest = rows === undefined ? eventRowsSql : eventPlacesSql;
+    reads.push(dayPlacesSql(question, whole, buckets, rows));
+    for (const part of rest) reads.push(readRest(question, others, part));
   }
   return reads.join(' UNION ALL ');
 }
@@ -80,8 +76,8 @@ export function profileEventsSql(
   condition: EventCondition,
 ): string | undefined {
   const { fromMs, toMs } = question;
-  if (refusesOfEvery(needOf(question, condition)) !== undefined) return undefined;
-  const parts = cutBy(dayMs, { fromMs, toMs });
+  const source = sourceOf(question, needOf(question, condition, { count: 'events a user' }));
+  const parts = source === 'profile_days' ? cutBy(dayMs, { fromMs, toMs }) : undefined;
   if (parts === undefined) return undefined;
   const whole = dayEventsSql(question, parts.whole);
   if (parts.rest.length === 0) return whole;
@@ -94,37 +90,30 @@ export function profileEventsSql(
     FROM (${edges})`;
 }
 
-function partsOfDays(
-  question: Question,
-  condition: EventCondition,
-  range: Range,
-  buckets: readonly number[],
-): Cut | undefined {
-  const need = needOf(question, condition, { ...range, buckets });
-  return refusesProfileDays(need) === undefined ? cutBy(quarterMs, range) : undefined;
+interface Days {
+  whole: Range;
+  /** FROM and PREWHERE of kept days; the table's own unless given. */
+  rows?: string;
+  /** What is left for rows of events, and the activity that they tell. */
+  rest: readonly Range[];
+  others: Activity;
 }
 
-/** SELECTs of profile_key, cookieless and bitColumns. */
-function filteredReads(question: Question, activity: Activity, range: Range): string[] {
-  const { kept, others } = keptAndOthers(question, activity, range);
-  const raw = rawSql(question, others, range);
-  return kept ? [daysSql(question, kept.days, activity.buckets, kept.rows), raw] : [raw];
-}
-
-/** Days of profiles that are kept, their rows as FROM and PREWHERE; and the activity of other days, for raw events. */
-function keptAndOthers(
-  question: Question,
-  activity: Activity,
-  range: Range,
-): { kept?: { days: Range; rows: string }; others: Activity } {
+/** What days of profiles tell of a range; undefined where they tell nothing. */
+function daysOf(question: Question, activity: Activity, range: Range): Days | undefined {
   const { condition, buckets } = activity;
-  const isWhole = range.fromMs <= question.fromMs && range.toMs >= question.toMs;
-  const refusal = refusesQuarterBits({ ...range, buckets });
-  const parts = isWhole && refusal === undefined ? cutBy(quarterMs, range) : undefined;
-  const rows = parts && keptProfileDays(question, condition);
-  if (parts === undefined || rows === undefined) return { others: activity };
-  const others = { ...activity, condition: both(condition, notKept) };
-  return { kept: { days: parts.whole, rows }, others };
+  const source = sourceOf(
+    question,
+    needOf(question, condition, { count: 'users', ...range, buckets }),
+  );
+  const cut = cutBy(quarterMs, range);
+  if (cut === undefined) return undefined;
+  if (source === 'profile_days') return { ...cut, others: activity };
+  if (source !== 'kept_profile_days') return undefined;
+  return {
+    ...{ whole: cut.whole, rows: keptProfileDays(question, condition), rest: [range] },
+    others: { ...activity, condition: both(condition, notKept) },
+  };
 }
 
 /**

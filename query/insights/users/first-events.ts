@@ -5,16 +5,17 @@ import { every } from '../events/event-condition.ts';
 import { mergedKeysSql } from '../events/persons.ts';
 import { momentSql, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
-import { refusesFirstSeen } from '../sources/refusals.ts';
+import { needOf, sourceOf } from '../sources/ladder.ts';
 
 /**
  * SELECT of profile_key, cookieless and occur_time; the least of a user's rows is the first event, if that lies between
  * `fromMs` and the range's end. Most profiles without an event since `fromMs` have no row.
  */
 export function firstEventsSql(question: Question, fromMs: number): string {
-  const { project, bindings, asOfMs, spec } = question;
-  // The table knows neither cookieless visitors nor when an event was received.
-  if (refusesFirstSeen({ of: every, asOfMs }, spec.includeCookieless)) return rawSql(question);
+  const { project, bindings } = question;
+  const ofAll = { ...question, everyEvent: every };
+  const source = sourceOf(question, needOf(ofAll, every, { count: 'first events' }));
+  if (source !== 'profile_listing') return rawSql(ofAll);
   const from = momentSql(fromMs, bindings);
   const key = profileKeySql('profile_id');
   // Until its parts are merged, the table has a row of a profile for each time that it came: one that begins late does
@@ -29,18 +30,17 @@ export function firstEventsSql(question: Question, fromMs: number): string {
  * SELECT of profile_key and cookieless: the profiles that sent an event before `fromMs`, each once or several times.
  * Cookieless visitors are not among them.
  */
-export function olderProfilesSql({ project, bindings }: Question, fromMs: number): string {
+export function olderProfilesSql(question: Question, fromMs: number): string {
+  sourceOf(question, needOf(question, every, { count: 'first events' }));
+  const { project, bindings } = question;
   return `SELECT ${profileKeySql('profile_id')} AS profile_key, false AS cookieless FROM profile_listing
     WHERE project_id = ${project} AND first_seen < ${momentSql(fromMs, bindings)}`;
 }
 
 function rawSql(question: Question): string {
-  const events = readEventsSql(
-    { ...question, everyEvent: every },
-    {
-      ...{ condition: every, fromMs: 0 },
-      columns: { sender_key: 'profile_key', is_cookieless: 'cookieless' },
-    },
-  );
+  const events = readEventsSql(question, {
+    ...{ condition: every, fromMs: 0 },
+    columns: { sender_key: 'profile_key', is_cookieless: 'cookieless' },
+  });
   return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, occur_time FROM (${events})`;
 }

@@ -9,7 +9,7 @@ import type { EventCondition } from '../events/event-condition.ts';
 import type { Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { bucketStart } from '../question/time-buckets.ts';
-import { needOf, refusesFirstSeen } from '../sources/refusals.ts';
+import { needOf, refusesFirstSeen } from '../sources/ladder.ts';
 import { type Activity, activitySql, ofUsersSql, streamsSql } from './activity.ts';
 import {
   alikeSql,
@@ -84,8 +84,7 @@ function bucketBefore({ granularity, timezone, buckets, fromMs }: Question) {
 
 /** Whether the activity that counts is all that the table of older profiles knows of. */
 function hasEveryEvent(question: Question, condition: EventCondition): boolean {
-  const { includeCookieless } = question.spec;
-  return refusesFirstSeen(needOf(question, condition), includeCookieless) === undefined;
+  return refusesFirstSeen(needOf(question, condition, { count: 'first events' })) === undefined;
 }
 
 /**

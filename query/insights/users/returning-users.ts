@@ -5,6 +5,7 @@ import { bucketPlaceSql } from '../events/bucket-place.ts';
 import type { EventCondition } from '../events/event-condition.ts';
 import { eventOrderSql, groupColumn, readEventsSql } from '../events/read-events.ts';
 import type { Question } from '../question/question.ts';
+import { needOf, sourceOf } from '../sources/ladder.ts';
 import { activitySql, ofUsersSql, streamsSql } from './activity.ts';
 import { allBits, bitColumns, bitsOfPlace, placesSql } from './bucket-bits.ts';
 import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
@@ -57,6 +58,7 @@ export function returningUsersSql(
 
 /** SELECT of the place of an event's bucket, its user and its groups. */
 function readSql(question: Question, condition: EventCondition, groups: readonly string[]): string {
+  sourceOf(question, needOf(question, condition, { count: 'users in order', groups }));
   const place = bucketPlaceSql(question, question.buckets);
   return readEventsSql(question, { condition, groups, columns: { place }, withUser: true });
 }

@@ -7,7 +7,7 @@ import {
   TrendsResultSchema,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { cellValue } from '../events/aggregation.ts';
-import { both, every } from '../events/event-condition.ts';
+import { every } from '../events/event-condition.ts';
 import type { Measure } from '../events/ranked-groups.ts';
 import { groupColumn } from '../events/read-events.ts';
 import { leftOutPart, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
@@ -16,11 +16,11 @@ import type { LeftOutCount, Plan } from '../plan.ts';
 import type { Question } from '../question/question.ts';
 import { numberOf } from '../rows.ts';
 import { checkPoints, readGroups, type SeriesGroup } from '../series.ts';
-import { needOf, refusesDayCells } from '../sources/refusals.ts';
+import { sourceOf } from '../sources/ladder.ts';
 import { pointsOf } from '../trends.ts';
 import { withKeptVisits } from './kept-visits.ts';
 import { rawVisitsSql } from './raw-visits.ts';
-import { storedVisits } from './stored-visits.ts';
+import { storedVisits, visitsNeed } from './stored-visits.ts';
 import { readVisits, type VisitRead, visitWindow } from './visit.ts';
 import { type VisitDays, visitDays } from './visit-days.ts';
 import { cellType, type VisitCells, visitGroupsSql } from './visit-groups.ts';
@@ -103,11 +103,8 @@ function planSql(question: Question, cells: Pick<VisitCells, 'sql' | 'groups'>):
 
 function rawCells(question: Question, read: VisitRead): string {
   const cells = (days: VisitDays): string => rawCellsSql(question, read, days);
-  const { someEvent, edgeEvent } = read;
-  const need = needOf(question, both(someEvent, edgeEvent), { groups: question.breakdowns });
-  if (refusesDayCells(need) !== undefined) {
-    return cells(visitDays(question));
-  }
+  const need = visitsNeed(question, read, undefined);
+  if (sourceOf({}, need) !== 'kept_cells') return cells(visitDays(question));
   const width = question.breakdowns.length;
   return withKeptVisits(question, { width, series: [{ width, sql: cells }], sql: cells });
 }

@@ -7,7 +7,7 @@ import { SessionMetric } from '../../../proto/gen/shared/insights/v1/insights_pb
 import { maxJointParts, unlike } from '../joint-parts.ts';
 import type { Plan } from '../plan.ts';
 import { type Question, withJointBindings } from '../question/question.ts';
-import { refusesStoredVisits } from '../sources/refusals.ts';
+import { type Need, needOf, sourceOf } from '../sources/ladder.ts';
 import { type EndedPart, endedVisitsSql, exitColumns } from './ended-visits.ts';
 import { withKeptVisits } from './kept-visits.ts';
 import {
@@ -96,15 +96,25 @@ function partsOf(question: Question, parts: readonly AskedPart[], days: VisitDay
 
 /** The columns of the breakdowns; undefined where the tables cannot tell. */
 function storedColumns(question: Question, read: VisitRead): string[] | undefined {
-  const { someEvent, edge, edgeKind, edgeEvent } = read;
-  const need = { of: someEvent, asOfMs: question.asOfMs };
-  if (refusesStoredVisits(need, edgeEvent) !== undefined) return undefined;
+  const { edge, edgeKind } = read;
   const columns = question.breakdowns.map((property) =>
     columnIn(edgeKind === '' ? entryColumns : undefined, question, property),
   );
-  if (!isWhole(columns)) return undefined;
   // Of the last event of all, the tables know nothing.
-  return edge === 'last' && edgeKind === '' && columns.length > 0 ? undefined : columns;
+  const isOfLast = edge === 'last' && edgeKind === '' && columns.length > 0;
+  const found = isWhole(columns) && !isOfLast ? columns : undefined;
+  return sourceOf(question, visitsNeed(question, read, found)) === 'visits' ? found : undefined;
+}
+
+/** `columns` are those of the breakdowns in the tables of visits; undefined where these lack one. */
+export function visitsNeed(
+  question: Question,
+  { someEvent, edgeEvent }: VisitRead,
+  columns: readonly string[] | undefined,
+): Need {
+  const groups = question.breakdowns;
+  const hasVisitGroups = columns !== undefined;
+  return needOf(question, someEvent, { count: 'visits', edge: edgeEvent, groups, hasVisitGroups });
 }
 
 /** Whether the event that tells a visit's groups is looked up for each visit: then no other question shares it. */

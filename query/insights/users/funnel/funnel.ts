@@ -10,6 +10,7 @@ import { rankedGroupsSql } from '../../events/ranked-groups.ts';
 import { groupColumn } from '../../events/read-events.ts';
 import type { Plan } from '../../plan.ts';
 import type { Question } from '../../question/question.ts';
+import { needOf, sourceOf } from '../../sources/ladder.ts';
 import {
   groupedPlanSql,
   maxGroupedRows,
@@ -28,11 +29,14 @@ const maxWindowMs = 366 * dayMs;
 export function planFunnel(question: Question): Plan {
   const funnel = readFunnel(question);
   const { steps, kinds, withTiming } = funnel;
+  const condition = anyStep(funnel);
+  const groups = question.breakdowns;
+  sourceOf(question, needOf(question, condition, { count: 'users in order', groups }));
   const users = funnelUsersSql(question, funnel);
-  const counted = [{ condition: anyStep(funnel), countsUsers: true }];
-  const groups = withTiming ? timedCellsSql(question, users) : levelCellsSql(question, users);
+  const counted = [{ condition, countsUsers: true }];
+  const cells = withTiming ? timedCellsSql(question, users) : levelCellsSql(question, users);
   return {
-    sql: groupedPlanSql(question, groups, counted),
+    sql: groupedPlanSql(question, cells, counted),
     maxRows: maxGroupedRows(question),
     read: (rows) => {
       const { groups, leftOut } = readUserGroups(question, rows);

@@ -4,6 +4,7 @@ import { dayMs } from '../../../../platform/clock.ts';
 import type { EventCondition } from '../../events/event-condition.ts';
 import { groupColumn, readEventsSql } from '../../events/read-events.ts';
 import type { Question } from '../../question/question.ts';
+import { needOf, sourceOf } from '../../sources/ladder.ts';
 
 export interface FlowRead {
   condition: EventCondition;
@@ -28,6 +29,7 @@ export interface Moves {
 }
 
 export function flowMoves(question: Question, flow: FlowRead): Moves {
+  sourceOf(question, needOf(question, flow.condition, { count: 'ways' }));
   const steps = stepsSql(question, flow);
   return {
     values: valuesSql(flow.property === undefined ? kindsSql(question) : steps),

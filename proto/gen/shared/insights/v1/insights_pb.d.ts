@@ -484,6 +484,13 @@ export declare type QueryRequest = Message<"shared.insights.v1.QueryRequest"> & 
    * @generated from field: google.protobuf.Timestamp as_of = 13;
    */
   asOf?: Timestamp | undefined;
+
+  /**
+   * Answers, beside the result, which rows it was counted from, and why not from others.
+   *
+   * @generated from field: bool explain = 20;
+   */
+  explain: boolean;
 };
 
 /**
@@ -491,6 +498,67 @@ export declare type QueryRequest = Message<"shared.insights.v1.QueryRequest"> & 
  * Use `create(QueryRequestSchema)` to create a new message.
  */
 export declare const QueryRequestSchema: GenMessage<QueryRequest>;
+
+/**
+ * Where the rows of a part of an answer come from.
+ *
+ * @generated from message shared.insights.v1.AnswerSource
+ */
+export declare type AnswerSource = Message<"shared.insights.v1.AnswerSource"> & {
+  /**
+   * What is counted.
+   *
+   * @generated from field: string need = 1;
+   */
+  need: string;
+
+  /**
+   * The table; of one with kept days, rows of events serve the other days. "events" are the rows of events themselves.
+   *
+   * @generated from field: string source = 2;
+   */
+  source: string;
+
+  /**
+   * The tables that would have been read before it, each with the reason why it cannot tell.
+   *
+   * @generated from field: repeated shared.insights.v1.RefusedSource refused = 3;
+   */
+  refused: RefusedSource[];
+};
+
+/**
+ * Describes the message shared.insights.v1.AnswerSource.
+ * Use `create(AnswerSourceSchema)` to create a new message.
+ */
+export declare const AnswerSourceSchema: GenMessage<AnswerSource>;
+
+/**
+ * A table that cannot serve a part of an answer.
+ *
+ * @generated from message shared.insights.v1.RefusedSource
+ */
+export declare type RefusedSource = Message<"shared.insights.v1.RefusedSource"> & {
+  /**
+   * The table.
+   *
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * Why it cannot tell.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message shared.insights.v1.RefusedSource.
+ * Use `create(RefusedSourceSchema)` to create a new message.
+ */
+export declare const RefusedSourceSchema: GenMessage<RefusedSource>;
 
 /**
  * An answer. The field of the question's form is set.
@@ -589,6 +657,13 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
    * @generated from field: bool identities_are_current = 12;
    */
   identitiesAreCurrent: boolean;
+
+  /**
+   * With explain: where each part of the answer comes from.
+   *
+   * @generated from field: repeated shared.insights.v1.AnswerSource sources = 20;
+   */
+  sources: AnswerSource[];
 
   /**
    * IANA name of the zone that the question was answered in: its own, or else the project's.
