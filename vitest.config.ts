@@ -8,7 +8,7 @@ const longest = [
   'bench/smoke.test.ts',
   'test/insights/oracle.test.ts',
   'pipeline/crash.test.ts',
-  'query/insights/kept/kept-days.test.ts',
+  'query/insights/run/kept/kept-days.test.ts',
   'test/webhook-crash.test.ts',
   'test/cluster.test.ts',
   'test/profile-model.test.ts',

@@ -1,5 +1,5 @@
 // Which rules of time zones count, and where two sources differ. The buckets of all zones are compared in
-// query/insights/question/zone-buckets.test.ts.
+// query/insights/read/zone-buckets.test.ts.
 
 import { expect, it } from 'vitest';
 import { type PackedZones, readPackedZones } from './packed-zones.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
-import { personJoinSql, userKeySql } from '../insights/events/persons.ts';
+import { personJoinSql, userKeySql } from '../insights/sql/persons.ts';
 import { momentMs } from '../moment.ts';
 import { readRows } from '../read-rows.ts';
 

@@ -15,7 +15,7 @@ import {
   TimeRangePreset,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { readGranularity, readTimezone } from '../insights/question/time-buckets.ts';
+import { readGranularity, readTimezone } from '../insights/read/time-buckets.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 

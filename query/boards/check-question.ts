@@ -10,8 +10,8 @@ import {
   type InsightQuerySpec,
   QueryRequestSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { planOf } from '../insights/query-insight.ts';
-import { readQuestion } from '../insights/question/question.ts';
+import { planOf } from '../insights/forms/forms.ts';
+import { readQuestion } from '../insights/read/question.ts';
 import { rangeMessage } from './board-time.ts';
 import { withFilters } from './question.ts';
 

@@ -1,24 +1,21 @@
 // InsightsService.Query, and each tile of a board: checks the question, has its one statement run (run/), answers. Each
-// form of a question is a file beside this one; docs/insights.md defines their results.
+// form of a question is a file of forms/; docs/insights.md defines their results.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { zones } from '../../platform/zones/zones.ts';
 import {
-  InsightType,
   type QueryRequest,
   type QueryResponse,
   QueryResponseSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
-import { daysOfQuestion } from './kept/day-cells.ts';
-import type { Answer, LeftOutCount, LookUp, Plan } from './plan.ts';
-import { checkMembers } from './question/form-members.ts';
-import type { Served } from './question/plan-notes.ts';
-import { type Question, readQuestion } from './question/question.ts';
-import { bucketLabels } from './question/time-buckets.ts';
+import { planOf } from './forms/forms.ts';
+import type { Answer, LeftOutCount, LookUp } from './forms/plan.ts';
+import type { Served } from './read/plan-notes.ts';
+import { type Question, readQuestion } from './read/question.ts';
+import { bucketLabels } from './read/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
 import { factsOf } from './run/facts.ts';
 import {
@@ -32,15 +29,7 @@ import {
 import { type InsightStatement, needsTooMuch } from './run/run-insight.ts';
 import { rangeOf, rangeOfAll } from './run/stored-version.ts';
 import { checkWork } from './run/work-bound.ts';
-import { planSegmentation } from './segmentation.ts';
-import { planTopK } from './top/top-k.ts';
-import { planTrends } from './trends.ts';
-import { planFunnel } from './users/funnel/funnel.ts';
-import { planLifecycle } from './users/lifecycle.ts';
-import { planRetention } from './users/retention.ts';
-import { planStickiness } from './users/stickiness.ts';
-import { planUserFlow } from './visits/flow/user-flow.ts';
-import { planSessions } from './visits/sessions.ts';
+import { daysOfQuestion } from './sources/day-cells.ts';
 
 export interface InsightCall {
   projectId: string;
@@ -186,38 +175,6 @@ function statementOf(
     ...statement,
     kept: { ...days, cells: [...unlike.values()] },
   };
-}
-
-/** Throws invalid_argument for a question that its form does not allow. */
-export function planOf(question: Question): Plan {
-  const { insightType, session } = question.spec;
-  checkMembers(question.spec);
-  switch (insightType) {
-    case InsightType.TRENDS:
-      return session === undefined ? planTrends(question) : planSessions(question, 'trends');
-    case InsightType.SEGMENTATION:
-      return session === undefined
-        ? planSegmentation(question)
-        : planSessions(question, 'segmentation');
-    case InsightType.TOP_K:
-      return planTopK(question);
-    case InsightType.FUNNEL:
-      return planFunnel(question);
-    case InsightType.RETENTION:
-      return planRetention(question);
-    case InsightType.LIFECYCLE:
-      return planLifecycle(question);
-    case InsightType.STICKINESS:
-      return planStickiness(question);
-    case InsightType.USER_FLOW:
-      return planUserFlow(question);
-    case InsightType.UNSPECIFIED:
-      throw invalidArgument('spec.insightType', 'is required');
-    default: {
-      const unknown: never = insightType;
-      throw invalidArgument('spec.insightType', `${Number(unknown)} is not a type`);
-    }
-  }
 }
 
 /** One entry for each reason that left something out. */

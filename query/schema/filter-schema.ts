@@ -27,7 +27,7 @@ import {
   SeenPropertySchema,
 } from '../../proto/gen/common/v1/filter_schema_pb.js';
 import type { Deadline } from '../deadline.ts';
-import { traitPrefix } from '../insights/question/question.ts';
+import { traitPrefix } from '../insights/read/question.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { readRows, type Statement } from '../read-rows.ts';
 import {

@@ -14,8 +14,8 @@ import {
   PropertyCountSchema,
 } from '../../proto/gen/common/v1/filter_schema_pb.js';
 import type { Deadline } from '../deadline.ts';
-import { storedTypes } from '../insights/question/property-types.ts';
-import { traitPrefix } from '../insights/question/question.ts';
+import { storedTypes } from '../insights/read/property-types.ts';
+import { traitPrefix } from '../insights/read/question.ts';
 import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 import { readRows, type Statement } from '../read-rows.ts';

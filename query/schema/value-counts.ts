@@ -6,7 +6,7 @@ import { type Bindings, createBindings } from '../filters/bindings.ts';
 import { doubleTextSql, timeTextSql } from '../filters/canonical-text.ts';
 import { traitJsonSql } from '../filters/profile-condition.ts';
 import { prefixSearch } from '../filters/text-search.ts';
-import { type StoredType, storedTypes } from '../insights/question/property-types.ts';
+import { type StoredType, storedTypes } from '../insights/read/property-types.ts';
 import type { Statement } from '../read-rows.ts';
 
 /** Rows of one column: the places of the property's values, and `cut` where names of the project are missing. */

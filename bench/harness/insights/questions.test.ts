@@ -1,7 +1,7 @@
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import { QueryRequestSchema } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { readQuestion } from '../../../query/insights/question/question.ts';
+import { readQuestion } from '../../../query/insights/read/question.ts';
 import { tooMuchWork } from '../../../query/insights/run/work-bound.ts';
 import { lastMonth } from './dearest.ts';
 import { questions } from './questions.ts';

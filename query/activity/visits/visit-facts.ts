@@ -10,7 +10,7 @@ import { type Visit, VisitSchema } from '../../../proto/gen/shared/activity/v1/a
 import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
 import { profileIdSql } from '../../identity/identity-sql.ts';
-import { eventOrderSql } from '../../insights/events/read-events.ts';
+import { eventOrderSql } from '../../insights/sql/read-events.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
 import type { VisitStart } from './visit-starts.ts';
 

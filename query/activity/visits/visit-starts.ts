@@ -7,9 +7,9 @@ import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Position } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
-import { daySql, momentSql } from '../../insights/events/read-events.ts';
-import { visitWindow } from '../../insights/visits/visit.ts';
-import { daysAround, severalRowsSql } from '../../insights/visits/visit-days.ts';
+import { visitWindow } from '../../insights/forms/visits/visit.ts';
+import { daysAround, severalRowsSql } from '../../insights/forms/visits/visit-days.ts';
+import { daySql, momentSql } from '../../insights/sql/read-events.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
 import { newestFirst, type TimeWindow } from '../time-windows.ts';
 

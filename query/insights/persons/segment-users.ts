@@ -35,11 +35,11 @@ import { createBindings } from '../../filters/bindings.ts';
 import { profileKeySql } from '../../identity/identity-sql.ts';
 import { invalidArgument } from '../../invalid-argument.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
-import { anyOf, eventCondition, groupsCondition } from '../events/event-condition.ts';
-import { mergedIdsSql } from '../events/persons.ts';
-import { readEventsSql } from '../events/read-events.ts';
-import type { Question } from '../question/question.ts';
-import { keyTextSql } from '../top/user-profiles.ts';
+import { keyTextSql } from '../forms/top/user-profiles.ts';
+import { anyOf, eventCondition, groupsCondition } from '../read/event-condition.ts';
+import type { Question } from '../read/question.ts';
+import { mergedIdsSql } from '../sql/persons.ts';
+import { readEventsSql } from '../sql/read-events.ts';
 
 const maxFilterGroups = 50;
 /** Where an item of `events` holds its filter. */

@@ -5,8 +5,8 @@
 import { ConnectError } from '@connectrpc/connect';
 import type { QueryRequest } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { shareEngineTime } from '../../calls/engine-time.ts';
-import type { PropertyTypes } from '../question/property-types.ts';
-import { type Question, readQuestion } from '../question/question.ts';
+import type { PropertyTypes } from '../read/property-types.ts';
+import { type Question, readQuestion } from '../read/question.ts';
 import type { InsightRows, Stored } from './insight-runs.ts';
 
 export class AskedTogether {

@@ -7,8 +7,8 @@ import {
   TopKQuery_Dimension,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../../deadline.ts';
-import { type PropertyTypes, readPropertyTypes } from '../question/property-types.ts';
-import { type Question, traitPrefix } from '../question/question.ts';
+import { type PropertyTypes, readPropertyTypes } from '../read/property-types.ts';
+import { type Question, traitPrefix } from '../read/question.ts';
 import type { AskedTogether } from './asked-together.ts';
 import { type InsightRuns, type Stored, unlessLeft } from './insight-runs.ts';
 

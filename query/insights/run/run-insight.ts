@@ -4,7 +4,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
-import type { KeptRange } from '../kept/kept-days.ts';
+import type { KeptRange } from './kept/kept-days.ts';
 import type { Rows } from './result-cache.ts';
 import { fitsStore, maxStatementBytes } from './statement-size.ts';
 

@@ -9,7 +9,7 @@ import {
   InsightType,
   QueryRequestSchema,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { readQuestion } from '../question/question.ts';
+import { readQuestion } from '../read/question.ts';
 import { rangeOf, readStoredVersion } from './stored-version.ts';
 
 const fromMs = Date.UTC(2026, 9, 10);

@@ -6,8 +6,8 @@ import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../../deadline.ts';
 import { readRows } from '../../read-rows.ts';
-import type { Question } from '../question/question.ts';
-import { visitWindow } from '../visits/visit.ts';
+import { visitWindow } from '../forms/visits/visit.ts';
+import type { Question } from '../read/question.ts';
 
 /** In milliseconds since the epoch, half-open. */
 export interface StoredRange {

@@ -1,7 +1,7 @@
 import { fromJson, type JsonObject } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import { QueryRequestSchema } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { readQuestion } from '../question/question.ts';
+import { readQuestion } from '../read/question.ts';
 import { tooMuchWork } from './work-bound.ts';
 
 const timeRange = { from: '2026-01-01T00:00:00Z', to: '2026-01-31T00:00:00Z' };

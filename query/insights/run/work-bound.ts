@@ -7,7 +7,7 @@ import {
   UserFlowQuery_NodeKind,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../../deadline.ts';
-import type { Question } from '../question/question.ts';
+import type { Question } from '../read/question.ts';
 import { type Stored, unlessLeft } from './insight-runs.ts';
 
 /** What a form does with each event of the range. */

@@ -13,8 +13,8 @@ import {
   SessionMetric,
   TopKQuery_Dimension,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { planOf } from '../query-insight.ts';
-import { type Question, readQuestion } from '../question/question.ts';
+import { planOf } from '../forms/forms.ts';
+import { type Question, readQuestion } from '../read/question.ts';
 
 const fromMs = Date.UTC(2026, 9, 10);
 const toMs = Date.UTC(2026, 9, 20);

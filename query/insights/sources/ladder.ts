@@ -2,9 +2,9 @@
 // why it refuses a need; rows of events come last and serve every need. The readers of tables ask here, and nowhere else.
 
 import { dayMs } from '../../../platform/clock.ts';
-import { both, type EventCondition } from '../events/event-condition.ts';
-import { type Question, traitPrefix } from '../question/question.ts';
-import { quarterMs } from '../question/time-buckets.ts';
+import { both, type EventCondition } from '../read/event-condition.ts';
+import { type Question, traitPrefix } from '../read/question.ts';
+import { quarterMs } from '../read/time-buckets.ts';
 import { cutBy, hasDays, type Range } from './cut.ts';
 
 /** What is counted, and nothing of how. */

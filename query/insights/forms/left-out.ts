@@ -1,0 +1,77 @@
+// SQL that counts the events that a question selected and its result leaves out.
+
+import { LeftOut_Reason } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { anyOf, type EventCondition } from '../read/event-condition.ts';
+import type { Question } from '../read/question.ts';
+import { countedEvents } from '../sources/counted-kinds.ts';
+import { gonePersonsSql } from '../sql/persons.ts';
+import { type EventRead, readEventsSql } from '../sql/read-events.ts';
+
+/** An event, series or step of the question. */
+export interface Counted {
+  condition: EventCondition;
+  /** Its result counts users. */
+  countsUsers: boolean;
+}
+
+/** SELECTs of (reason, left_out), one for each reason. An event that several parts ask for counts once. */
+export function leftOutSql(question: Question, parts: readonly Counted[]): string[] {
+  const ofUsers = parts.filter(({ countsUsers }) => countsUsers);
+  const sqlOf = (
+    reason: LeftOut_Reason,
+    of: readonly Counted[],
+    write: (question: Question, condition: EventCondition) => string,
+  ): string[] => {
+    if (of.length === 0) return [];
+    const condition = anyOf(of.map((part) => part.condition));
+    return [`SELECT ${reason} AS reason, ${write(question, condition)}`];
+  };
+  return [
+    ...(question.spec.includeCookieless
+      ? []
+      : sqlOf(LeftOut_Reason.COOKIELESS_EVENTS, ofUsers, cookielessSql)),
+    ...(question.hasDeletions ? sqlOf(LeftOut_Reason.DELETED_PROFILES, ofUsers, deletedSql) : []),
+    ...(question.asOfMs === undefined ? [] : sqlOf(LeftOut_Reason.RECEIVED_LATER, parts, laterSql)),
+  ];
+}
+
+function cookielessSql(question: Question, condition: EventCondition): string {
+  const from = [question.fromMs];
+  const counted = countedEvents(question, condition, from, 'cookieless_events');
+  if (counted !== undefined) return `sum(${counted.events}) AS left_out FROM ${counted.from}`;
+  return countSql(question, { condition: narrowed(condition, 'cookieless') });
+}
+
+function deletedSql(question: Question, condition: EventCondition): string {
+  const gone = `NOT cookieless AND profile_key IN ${gonePersonsSql(question.project)}`;
+  return countSql(question, { condition: narrowed(condition, gone) });
+}
+
+function laterSql(question: Question, condition: EventCondition): string {
+  return countSql(question, { condition, receivedLater: true });
+}
+
+function countSql(question: Question, read: EventRead): string {
+  return `count() AS left_out FROM (${readEventsSql(question, read)})`;
+}
+
+function narrowed({ sql, usesUser }: EventCondition, more: string): EventCondition {
+  return { sql: `(${sql} AND ${more})`, usesUser, kind: 'filtered' };
+}
+
+/** Every reason that a statement may answer. */
+const reasons = [
+  LeftOut_Reason.COOKIELESS_EVENTS,
+  LeftOut_Reason.DELETED_PROFILES,
+  LeftOut_Reason.RECEIVED_LATER,
+] as const;
+
+/** Of one statement. */
+export const maxReasons = reasons.length;
+
+/** The reason of a row of leftOutSql. */
+export function readReason(value: unknown): LeftOut_Reason {
+  const reason = reasons.find((known) => known === Number(value));
+  if (reason === undefined) throw new Error('a statement answered no known reason');
+  return reason;
+}

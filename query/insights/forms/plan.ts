@@ -1,0 +1,37 @@
+// What each form of a question is turned into: one statement, and the reading of its rows. A row is [part, ...]: the
+// numbers of an answer come from one statement, so that they are of one moment, but for past days that are kept, which
+// are as they were when the question was asked. Names may be looked up for its rows.
+
+import type {
+  LeftOut_Reason,
+  QueryResponse,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Question } from '../read/question.ts';
+
+export interface Plan {
+  /** A SELECT. */
+  sql: string;
+  /** The question whose statement also answers others of those asked together; absent for the question's own. */
+  joint?: Question;
+  /** The most rows that it can answer. */
+  maxRows: number;
+  /** To run it costs no more than to find out whether kept rows of it still hold: none are kept. */
+  isCheap?: boolean;
+  /** One after the other, each told the rows until then; undefined where nothing is missing. */
+  lookUps?: readonly ((rows: readonly unknown[][]) => LookUp | undefined)[];
+  /** Takes the rows of the statement and of all look-ups. */
+  read(rows: readonly unknown[][]): Answer;
+}
+
+/** Like a plan's own statement. */
+export type LookUp = Pick<Plan, 'sql' | 'maxRows' | 'isCheap'>;
+
+export interface Answer {
+  result: QueryResponse['result'];
+  leftOut: readonly LeftOutCount[];
+}
+
+export interface LeftOutCount {
+  reason: LeftOut_Reason;
+  count: number;
+}

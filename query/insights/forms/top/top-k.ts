@@ -1,0 +1,224 @@
+// TOP_K: the greatest groups of events, by a property, the kind or the user.
+
+import { create } from '@bufbuild/protobuf';
+import {
+  AggregationType,
+  LeftOut_Reason,
+  type TopKQuery,
+  TopKQuery_Dimension,
+  TopKResultSchema,
+} from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { invalidArgument } from '../../../invalid-argument.ts';
+import { traitsMessage } from '../../../profiles/stored-profile.ts';
+import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
+import { type Question, readBreakdown, readLimit } from '../../read/question.ts';
+import { numberOf } from '../../read/rows.ts';
+import { countedEvents } from '../../sources/counted-kinds.ts';
+import { eventCellsSql } from '../../sources/event-cells.ts';
+import { needOf, sourceOf } from '../../sources/ladder.ts';
+import { type Aggregation, readAggregation } from '../../sql/aggregation.ts';
+import { groupText } from '../../sql/property-text.ts';
+import { groupColumn, readEventsSql } from '../../sql/read-events.ts';
+import { leftOutSql, readReason } from '../left-out.ts';
+import type { LeftOutCount, Plan } from '../plan.ts';
+import {
+  type Greatest,
+  greatestSql,
+  othersAreTheRest,
+  usersOfGroupsSql,
+} from './greatest-groups.ts';
+import { topUsersSql } from './top-users.ts';
+import { otherProfiles, readProfiles, storedProfiles, type UserProfile } from './user-profiles.ts';
+
+const defaultRows = 10;
+const maxTopRows = 100;
+
+type Dimension = { by: 'property'; property: string } | { by: 'kind' } | { by: 'user' };
+
+/** Throws invalid_argument. */
+export function planTopK(question: Question): Plan {
+  const { topK } = question.spec;
+  if (topK === undefined) throw invalidArgument('spec.topK', 'is required');
+  const limit = readLimit(topK.limit, defaultRows, maxTopRows, 'spec.topK.limit');
+  const dimension = readDimension(topK);
+  const aggregation = readMetric(question, topK);
+  const condition = eventCondition(topK.scope, 'spec.topK.scope', question);
+  const greatest: Greatest = { aggregation, limit, withOthers: !topK.omitOthers };
+  const countsUsers = dimension.by === 'user' || aggregation.counts === 'users';
+  return {
+    sql: planSql(question, condition, dimension, greatest, countsUsers),
+    maxRows: limit + 4,
+    lookUps: dimension.by === 'user' ? profileLookUps(question, condition, limit) : [],
+    read: (rows) => {
+      const { top, leftOut } = readRows(rows, greatest);
+      const value = create(TopKResultSchema, {
+        rows: top.map((row) => rowMessage(row, dimension, question)),
+      });
+      return { result: { case: 'topK', value }, leftOut };
+    },
+  };
+}
+
+function profileLookUps(
+  question: Question,
+  condition: EventCondition,
+  limit: number,
+): NonNullable<Plan['lookUps']> {
+  const keysOf = (rows: readonly unknown[][]): string[] =>
+    rows.flatMap(([part, place, key]) =>
+      Number(part) === topPart && Number(place) <= limit ? [String(key)] : [],
+    );
+  return [
+    (rows) => storedProfiles(question, keysOf(rows)),
+    (rows) => otherProfiles(question, condition, keysOf(rows), rows),
+  ];
+}
+
+function readDimension({ dimension, property }: TopKQuery): Dimension {
+  if (dimension !== TopKQuery_Dimension.PROPERTY && property !== '') {
+    throw invalidArgument('spec.topK.property', 'is for the dimension PROPERTY');
+  }
+  switch (dimension) {
+    case TopKQuery_Dimension.PROPERTY:
+      return { by: 'property', property: readBreakdown(property, 'spec.topK.property') };
+    case TopKQuery_Dimension.EVENT_KIND:
+      return { by: 'kind' };
+    case TopKQuery_Dimension.USER:
+      return { by: 'user' };
+    case TopKQuery_Dimension.UNSPECIFIED:
+      throw invalidArgument('spec.topK.dimension', 'is required');
+    default: {
+      const unknown: never = dimension;
+      throw invalidArgument('spec.topK.dimension', `${Number(unknown)} is not a dimension`);
+    }
+  }
+}
+
+function readMetric({ bindings }: Question, topK: TopKQuery): Aggregation {
+  const { dimension, metric, metricProperty } = topK;
+  const paths = { type: 'spec.topK.metric', property: 'spec.topK.metricProperty' };
+  const aggregation = readAggregation(metric, metricProperty, paths, bindings);
+  if (dimension === TopKQuery_Dimension.USER && aggregation.counts === 'users') {
+    throw invalidArgument(paths.type, `${AggregationType[metric]} is not for users`);
+  }
+  return aggregation;
+}
+
+/** The parts of the statement: the rows, and what is left out. Look-ups have others. */
+const topPart = 0;
+const leftOutPart = -1;
+
+function planSql(
+  question: Question,
+  condition: EventCondition,
+  dimension: Dimension,
+  greatest: Greatest,
+  countsUsers: boolean,
+): string {
+  const rows =
+    dimension.by === 'user'
+      ? topUsersSql(question, condition, greatest)
+      : greatestSql(namedSql(question, condition, dimension, greatest), greatest);
+  const top = `SELECT toInt32(${topPart}) AS part, toUInt64(place) AS place, toString(name) AS name, value, groups, whole
+    FROM (${rows})`;
+  const leftOut = leftOutSql(question, [{ condition, countsUsers }]).map(
+    (
+      sql,
+    ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, '' AS name, toFloat64(0) AS value,
+      left_out AS groups, toFloat64(0) AS whole FROM (${sql})`,
+  );
+  return [top, ...leftOut].join(' UNION ALL ');
+}
+
+/** SELECT of (name, a, b) for each value or kind, in the form of property-text.ts. */
+function namedSql(
+  question: Question,
+  condition: EventCondition,
+  dimension: Exclude<Dimension, { by: 'user' }>,
+  greatest: Greatest,
+): string {
+  const { aggregation } = greatest;
+  const stored =
+    dimension.by === 'kind' && othersAreTheRest(greatest)
+      ? countedEvents(question, condition, [question.fromMs], 'events')
+      : undefined;
+  if (stored !== undefined) {
+    return `SELECT concat('=', kind) AS name, toFloat64(sum(${stored.events})) AS a, toFloat64(0) AS b
+      FROM ${stored.from} GROUP BY name`;
+  }
+  const groups = dimension.by === 'property' ? [dimension.property] : [];
+  const columns: Record<string, string> =
+    dimension.by === 'kind' ? { [groupColumn(0)]: "concat('=', kind)" } : {};
+  if (aggregation.counts === 'events') {
+    const cells = { condition, aggregation, groups, columns, buckets: [question.fromMs] };
+    return `SELECT ${groupColumn(0)} AS name, a, b FROM (${eventCellsSql(question, cells)})`;
+  }
+  const names = [...groups, ...Object.keys(columns)];
+  sourceOf(question, needOf(question, condition, { count: 'users', groups: names }));
+  const events = readEventsSql(question, { condition, groups, columns, withUser: true });
+  return usersOfGroupsSql(
+    `SELECT *, ${groupColumn(0)} AS name FROM (${events}) WHERE user_key != 0`,
+    greatest,
+  );
+}
+
+interface TopRow {
+  text: string;
+  value: number;
+  isOthers: boolean;
+  /** Of a user. */
+  profile: UserProfile | undefined;
+}
+
+/** Rows in the order of their places, and what is left out. */
+function readRows(
+  rows: readonly unknown[][],
+  greatest: Greatest,
+): { top: TopRow[]; leftOut: LeftOutCount[] } {
+  const { limit, withOthers } = greatest;
+  const leftOut = rows
+    .filter(([part]) => Number(part) === leftOutPart)
+    .map(([, reason, , , count]) => ({ reason: readReason(reason), count: Number(count) }));
+  const placed = rows
+    .filter(([part]) => Number(part) === topPart)
+    .toSorted(([, one], [, other]) => Number(one) - Number(other));
+  const [, , , , groups = 0, whole] = placed[0] ?? [];
+  const folded = Math.max(Number(groups) - limit, 0);
+  leftOut.push({ reason: LeftOut_Reason.GROUPS_IN_OTHERS, count: folded });
+  const profiles = readProfiles(rows);
+  const top = placed.map((row) => readRow(row, limit, profiles));
+  if (withOthers && othersAreTheRest(greatest) && folded > 0) {
+    const value = top.reduce((rest, row) => rest - row.value, Number(whole));
+    top.push({ text: '', value, isOthers: true, profile: undefined });
+  }
+  return { top, leftOut };
+}
+
+function readRow(
+  [, place, name, value]: readonly unknown[],
+  limit: number,
+  profiles: ReadonlyMap<string, UserProfile>,
+): TopRow {
+  const text = String(name);
+  const isOthers = Number(place) > limit;
+  return { text, value: numberOf(value), isOthers, profile: profiles.get(text) };
+}
+
+function rowMessage(
+  { text, value, isOthers, profile }: TopRow,
+  dimension: Dimension,
+  { standIns }: Question,
+) {
+  if (isOthers) return { value, isOthers };
+  if (dimension.by === 'user') {
+    const { id = text, record } = profile ?? {};
+    if (record === undefined) return { value, dimensionValue: id };
+    const properties = traitsMessage(record, standIns);
+    return {
+      ...{ value, dimensionValue: id },
+      profile: { id, externalId: record.externalId, properties },
+    };
+  }
+  const shown = groupText(text);
+  return shown === undefined ? { value, isAbsent: true } : { value, dimensionValue: shown };
+}

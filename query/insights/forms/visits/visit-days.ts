@@ -1,0 +1,117 @@
+// How days of a session make visits, and the days of a question's visits in the tables visits and visit_entries, which
+// have a row for each UTC day of a session, or several until they are merged. Nearly all sessions have one row, which
+// is the visit; only the others are grouped.
+
+import { every } from '../../read/event-condition.ts';
+import type { Question } from '../../read/question.ts';
+import {
+  daysApart,
+  daysAroundThoseToKeep,
+  daysToKeep,
+  keptBucketSql,
+  keptDays,
+} from '../../sources/day-cells.ts';
+import { bucketSql, daySql, type EventRead, momentSql } from '../../sql/read-events.ts';
+import { visitWindow } from './visit.ts';
+
+/** SQL for the days on which visits begin, and for the days around them that tell what these visits are. */
+export interface VisitDays {
+  /** A condition on `day`: one of the window. */
+  inWindow: string;
+  /** Conditions on `day`: a visit may begin on it, and the same with the days of the window before. */
+  ofRange: string;
+  untilRangeEnds: string;
+  /** Which events these days have. */
+  events: Pick<EventRead, 'condition' | 'fromMs' | 'toMs' | 'days'>;
+  /** A condition on a day: a visit of the range may have events on it. */
+  isOfVisit(day: string): string;
+  /** A condition on a visit's first moment, where the day is one of `ofRange`, and the same for all moments. */
+  isInRange(first: string): string;
+  begins(first: string): string;
+  /** Of a visit, over the column occur_time. */
+  bucket: string;
+  /** Where all visits are in one bucket, it need not be grouped by. */
+  hasOneBucket: boolean;
+}
+
+export function visitDays(question: Question): VisitDays {
+  const { bindings, fromMs, toMs } = question;
+  const window = visitWindow(question);
+  const between = (startMs: number, endMs: number): string =>
+    `day >= ${daySql(startMs, bindings)} AND day <= ${daySql(endMs - 1, bindings)}`;
+  const isInRange = (first: string): string =>
+    `${first} >= ${momentSql(fromMs, bindings)} AND ${first} < ${momentSql(toMs, bindings)}`;
+  return {
+    inWindow: between(window.fromMs, window.toMs),
+    ofRange: between(fromMs, toMs),
+    untilRangeEnds: between(window.fromMs, toMs),
+    events: { condition: every, ...window },
+    isOfVisit: () => 'true',
+    isInRange,
+    begins: isInRange,
+    bucket: bucketSql(question, question.buckets),
+    hasOneBucket: question.buckets.length === 1,
+  };
+}
+
+/** The same without the days that are kept. */
+export function unkeptVisitDays(question: Question): VisitDays {
+  const all = visitDays(question);
+  const isUnkept = `day NOT IN ${keptDays}`;
+  const isNear = `NOT IN ${daysApart}`;
+  return {
+    ...all,
+    inWindow: `${all.inWindow} AND day ${isNear}`,
+    ofRange: `${all.ofRange} AND ${isUnkept}`,
+    untilRangeEnds: `${all.untilRangeEnds} AND day ${isNear}`,
+    events: {
+      ...all.events,
+      condition: { sql: `toDate(occur_time) ${isNear}`, usesUser: false, kind: 'filtered' },
+    },
+    isOfVisit: (day) => `(${day} NOT IN ${keptDays} OR ${day} - 1 NOT IN ${keptDays})`,
+    begins: (first) => `${all.isInRange(first)} AND toDate(${first}) NOT IN ${keptDays}`,
+  };
+}
+
+/** The days to keep, whatever range is asked. */
+export const visitDaysToKeep: VisitDays = {
+  inWindow: `day IN ${daysAroundThoseToKeep}`,
+  ofRange: `day IN ${daysToKeep}`,
+  untilRangeEnds: `day IN ${daysAroundThoseToKeep}`,
+  events: { condition: every, days: daysAroundThoseToKeep },
+  isOfVisit: (day) => `(${day} IN ${daysToKeep} OR ${day} - 1 IN ${daysToKeep})`,
+  isInRange: () => 'true',
+  begins: (first) => `toDate(${first}) IN ${daysToKeep}`,
+  bucket: keptBucketSql,
+  hasOneBucket: false,
+};
+
+/**
+ * SQL that puts rows with a `day` together to visits. Each row is in the groups of its own day, of the day before,
+ * whose visit it may end, and of the day after, on which none begins. A session that has not `several` days needs the
+ * first group only.
+ */
+export const daysAround = {
+  join: (several: string) => `ARRAY JOIN if(${several}, [-1, 0, 1], [0]) AS shift`,
+  by: 'session_id, day + shift',
+  /** A condition on a group: some row is of its day, and none of the day before. */
+  isVisit: 'max(shift) = 0',
+};
+
+/** Hardly any two sessions have the same; those that do are grouped, too. SQL over the column session_id. */
+const sessionKey = 'toUInt32(toUInt128(session_id))';
+/** Short lists are sorted in half the time of long ones. */
+const slices = 4_096;
+
+/** A condition on rows of `table`: it holds for the rows of sessions with several on these days, and for few others. */
+export function severalRowsSql(
+  table: 'visits' | 'visit_entries',
+  { project }: Pick<Question, 'project'>,
+  days: string,
+): string {
+  const keys = `SELECT ${sessionKey} AS key FROM ${table} WHERE project_id = ${project} AND ${days}`;
+  // Sorting numbers takes half the time of counting each.
+  const sorted = `SELECT arraySort(groupArray(key)) AS keys FROM (${keys}) GROUP BY bitAnd(key, ${slices - 1})`;
+  const several = `SELECT arrayJoin(arrayFilter((one, next) -> one = next, arrayPopBack(keys), arrayPopFront(keys))) FROM (${sorted})`;
+  return `${sessionKey} IN (${several})`;
+}

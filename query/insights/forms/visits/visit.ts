@@ -1,0 +1,83 @@
+// What a question about visits asks of each of them. raw-visits.ts finds the visits in events, stored-visits.ts in
+// tables of sums; sessions.ts makes values of them.
+//
+// A visit begins on a UTC day on which its session has events, if the session has none on the day before. The visit has
+// the session's events of that day and of the next day. So the visits of a day depend on that day and its neighbours
+// alone, whatever range is asked.
+
+import { dayMs } from '../../../../platform/clock.ts';
+import { SessionMetric } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { invalidArgument } from '../../../invalid-argument.ts';
+import { both, type EventCondition, eventCondition, every } from '../../read/event-condition.ts';
+import type { Question } from '../../read/question.ts';
+
+/**
+ * Kinds of events that nobody sends on purpose. A visit with one view and nothing but these is a bounce. The view of
+ * the table visits counts the same kinds (sql/migrations/0030_passive_events.sql).
+ */
+const passiveKinds = ['page_leave', 'scroll', 'error_occurred', 'web_vitals'];
+/** The table visits has the last one of each session's day (sql/migrations/0034_last_views.sql). */
+export const viewKind = 'page_view';
+/** SQL over columns of `events`. */
+export const isPassiveSql = `kind IN ('${passiveKinds.join(`', '`)}')`;
+
+/** SQL for whether a visit is a bounce. */
+export function isBounceSql(events: string, views: string, passive: string): string {
+  return `(${views} = 1 AND ${events} = ${passive} + 1)`;
+}
+
+/** Besides the range and the breakdowns, which the question has. */
+export interface VisitRead {
+  /** A visit counts where one of its events meets it. */
+  someEvent: EventCondition;
+  /** Which event of the visit its groups are of, among those of a kind (empty for every kind). */
+  edge: 'first' | 'last';
+  edgeKind: string;
+  /** What must hold for that event; it has the kind. */
+  edgeEvent: EventCondition;
+  /** The metric is the number of visits. */
+  countsOnly: boolean;
+}
+
+/**
+ * The time whose events tell the visits of the range, half-open, in milliseconds: whole UTC days, from the one before
+ * the range's first to the one after its last.
+ */
+export function visitWindow({ fromMs, toMs }: Pick<Question, 'fromMs' | 'toMs'>) {
+  return {
+    fromMs: (Math.floor(fromMs / dayMs) - 1) * dayMs,
+    toMs: (Math.ceil(toMs / dayMs) + 1) * dayMs,
+  };
+}
+
+/** Throws invalid_argument. */
+export function readVisits(question: Question): VisitRead {
+  const { session } = question.spec;
+  const metric = session?.metric ?? SessionMetric.UNSPECIFIED;
+  const scope = eventCondition(session?.scope, 'spec.session.scope', question);
+  const { everyEvent } = question;
+  const ofScope = { someEvent: everyEvent, edgeKind: session?.scope?.kind ?? '', edgeEvent: scope };
+  switch (metric) {
+    case SessionMetric.SESSIONS:
+    case SessionMetric.AVG_DURATION:
+    case SessionMetric.BOUNCE_RATE:
+    case SessionMetric.AVG_EVENTS_PER_SESSION:
+      return {
+        someEvent: both(everyEvent, scope),
+        edge: 'first',
+        edgeKind: '',
+        edgeEvent: every,
+        countsOnly: metric === SessionMetric.SESSIONS,
+      };
+    case SessionMetric.ENTRY:
+      return { ...ofScope, edge: 'first', countsOnly: true };
+    case SessionMetric.EXIT:
+      return { ...ofScope, edge: 'last', countsOnly: true };
+    case SessionMetric.UNSPECIFIED:
+      throw invalidArgument('spec.session.metric', 'is required');
+    default: {
+      const unknown: never = metric;
+      throw invalidArgument('spec.session.metric', `${Number(unknown)} is not a metric`);
+    }
+  }
+}

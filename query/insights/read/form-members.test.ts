@@ -1,0 +1,136 @@
+// A member that the form of a question does not read is refused, each with its field and the forms that read it.
+
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { ConnectError } from '@connectrpc/connect';
+import { describe, expect, it } from 'vitest';
+import { FilterOperator, LogicalOperator } from '../../../proto/gen/common/v1/filter_pb.js';
+import {
+  AggregationType,
+  type InsightQuerySpecSchema,
+  InsightType,
+  QueryRequestSchema,
+  SessionMetric,
+  TopKQuery_Dimension,
+  UserFlowQuery_NodeKind,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { AskedSpec } from '../../../test/harness/insights/asked-project.ts';
+import { planOf } from '../forms/forms.ts';
+import { readQuestion } from './question.ts';
+
+function refusal(spec: MessageInitShape<typeof InsightQuerySpecSchema>): string {
+  const timeRange = { from: timestampFromMs(0), to: timestampFromMs(86_400_000) };
+  try {
+    planOf(readQuestion('', create(QueryRequestSchema, { spec, timeRange })));
+    return 'taken';
+  } catch (error) {
+    return error instanceof ConnectError ? error.rawMessage : String(error);
+  }
+}
+
+const topK = { dimension: TopKQuery_Dimension.EVENT_KIND };
+const session = { metric: SessionMetric.SESSIONS };
+const forms: Record<string, AskedSpec> = {
+  TRENDS: { events: [{}] },
+  SEGMENTATION: { events: [{}] },
+  FUNNEL: { events: [{}, {}] },
+  RETENTION: { events: [{}] },
+  USER_FLOW: { userFlow: {} },
+  TOP_K: { topK },
+  LIFECYCLE: { events: [{}] },
+  STICKINESS: { events: [{}] },
+};
+const values = 'TRENDS and SEGMENTATION';
+const grouped = 'TRENDS, SEGMENTATION, FUNNEL and RETENTION';
+const members: [field: string, spec: AskedSpec, forms: string][] = [
+  ['userFlow', { userFlow: {} }, 'USER_FLOW'],
+  ['topK', { topK }, 'TOP_K'],
+  ['session', { session, events: [] }, values],
+  ['conversionWindow', { conversionWindow: { seconds: 60n } }, 'FUNNEL'],
+  ['includeStepTiming', { includeStepTiming: true }, 'FUNNEL'],
+  ['breakdowns', { breakdowns: [{ property: 'plan' }] }, grouped],
+  ['breakdownLimit', { breakdownLimit: 3 }, grouped],
+];
+
+describe.each(Object.entries(forms))('%s', (form, own) => {
+  const insightType = Number(Object.entries(InsightType).find(([name]) => name === form)?.[1]);
+
+  it.each(members)('takes %s or refuses it', (field, spec, readers) => {
+    const expected = readers.split(/, | and /).includes(form)
+      ? 'taken'
+      : `spec.${field}: is for ${readers}`;
+    expect(refusal({ insightType, ...own, ...spec })).toBe(expected);
+  });
+
+  it('takes an aggregation of events or refuses it', () => {
+    const { events = [] } = own;
+    const all = events.map(() => ({ aggregation: AggregationType.UNIQUE_USERS }));
+    const expected =
+      events.length === 0 || values.includes(form)
+        ? 'taken'
+        : `spec.events[0].aggregation: is for ${values}`;
+    expect(refusal({ insightType, ...own, events: all })).toBe(expected);
+    const total = events.map(() => ({ aggregation: AggregationType.TOTAL }));
+    expect(refusal({ insightType, ...own, events: total })).toBe('taken');
+  });
+});
+
+it.each([InsightType.USER_FLOW, InsightType.TOP_K])(
+  'the form %s takes no events',
+  (insightType) => {
+    const own = insightType === InsightType.TOP_K ? { topK } : { userFlow: {} };
+    expect(refusal({ insightType, ...own, events: [{}] })).toMatch(
+      /^spec\.events: is for TRENDS, /,
+    );
+  },
+);
+
+it.each([
+  ['spec.events', { insightType: InsightType.TRENDS, session, events: [{}] }],
+  [
+    'spec.events[0].aggregationProperty',
+    { insightType: InsightType.TRENDS, events: [{ aggregationProperty: 'amount' }] },
+  ],
+  [
+    'spec.events[1].aggregationProperty',
+    { insightType: InsightType.FUNNEL, events: [{}, { aggregationProperty: 'amount' }] },
+  ],
+  ['spec.topK.property', { insightType: InsightType.TOP_K, topK: { ...topK, property: 'plan' } }],
+  [
+    'spec.topK.metricProperty',
+    { insightType: InsightType.TOP_K, topK: { ...topK, metricProperty: 'amount' } },
+  ],
+  [
+    'spec.userFlow.nodeProperty',
+    {
+      insightType: InsightType.USER_FLOW,
+      userFlow: { nodeKind: UserFlowQuery_NodeKind.EVENT_KIND, nodeProperty: 'plan' },
+    },
+  ],
+] satisfies [string, AskedSpec][])('refuses %s where nothing reads it', (field, spec) => {
+  expect(refusal(spec).split(': ')[0]).toBe(field);
+});
+
+describe('a filter group without filters', () => {
+  const filter = { property: 'plan', operator: FilterOperator.IS_SET };
+  const { AND, OR } = LogicalOperator;
+  const ask = (
+    filterGroups: NonNullable<AskedSpec['filterGroups']>,
+    filterGroupsOperator = AND,
+  ): string =>
+    refusal({ insightType: InsightType.TRENDS, events: [{}], filterGroups, filterGroupsOperator });
+
+  it('is refused where any of its filters suffices', () => {
+    expect(ask([{ filters: [filter] }, { operator: OR }])).toBe(
+      'spec.filterGroups[1].filters: must not be empty where one of several suffices',
+    );
+  });
+
+  it('is refused where it suffices itself', () => {
+    expect(ask([{ filters: [filter] }, {}], OR)).toMatch(/^spec\.filterGroups\[1\]\.filters: /);
+  });
+
+  it('says nothing where all must hold', () => {
+    expect(ask([{ filters: [filter] }, {}])).toBe('taken');
+  });
+});

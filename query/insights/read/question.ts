@@ -1,0 +1,243 @@
+// Checks what all questions have in common: range, zone, buckets, filter groups, breakdowns, and the bounds on all
+// their texts together. The parts of one form are checked by its own file.
+
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import {
+  checkFilterCount,
+  checkFilters,
+  looksForPart,
+} from '../../../platform/filters/filter-bounds.ts';
+import {
+  hasMoreCodePoints,
+  maxKindCharacters,
+  maxPropertyKeyCodePoints,
+  maxQuestionMs,
+  minQuestionMs,
+} from '../../../platform/limits.ts';
+import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
+import type {
+  Granularity,
+  InsightQuerySpec,
+  QueryRequest,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { type Bindings, createBindings } from '../../filters/bindings.ts';
+import { invalidArgument } from '../../invalid-argument.ts';
+import type { JsonStandIns } from '../../json-codec.ts';
+import { momentMs } from '../../moment.ts';
+import { type EventCondition, groupsCondition } from './event-condition.ts';
+import type { DayCells, Served } from './plan-notes.ts';
+import type { PropertyTypes } from './property-types.ts';
+import { maxRangeMs, readGranularity, readTimezone, timeBuckets } from './time-buckets.ts';
+
+const maxEvents = 20;
+const maxBreakdowns = 5;
+const defaultGroups = 10;
+const maxGroups = 100;
+const maxFilterGroups = 50;
+
+/** A checked question; what its form alone needs is in `spec`, still to be checked. */
+export interface Question {
+  readonly projectId: string;
+  /** The placeholder of the project's id. */
+  readonly project: string;
+  readonly bindings: Bindings;
+  readonly spec: InsightQuerySpec;
+  /** Half-open, in milliseconds since the epoch. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly asOfMs: number | undefined;
+  /** IANA name. */
+  readonly timezone: string;
+  readonly granularity: Granularity;
+  /** When the buckets begin, ascending, in milliseconds; the range itself for questions without buckets. */
+  readonly buckets: readonly number[];
+  /** Names of the properties to split by. */
+  readonly breakdowns: readonly string[];
+  /** The same as keys of a message: JSON would lose "__proto__". */
+  readonly breakdownKeys: readonly string[];
+  /** Of an answer in JSON; absent in binary. */
+  readonly standIns: Pick<JsonStandIns, 'protoKey'> | undefined;
+  /** Groups of a series besides that of all others. */
+  readonly groupLimit: number;
+  /** The filter groups. */
+  readonly everyEvent: EventCondition;
+  /** The types with which a property of events was ever stored; undefined where nobody knows. */
+  typesOf(property: string): PropertyTypes | undefined;
+  /** False where it is known that no profile of the project was ever deleted. */
+  readonly hasDeletions: boolean;
+  /** What planning found that may be kept day by day; the statement names it. */
+  readonly dayCells: DayCells[];
+  /** Where planning found that the rows come from; undefined for a question that is planned with another one. */
+  readonly served?: Served[] | undefined;
+  /** Asked at once of the same project, perhaps with this question itself among them: one statement may answer some. */
+  readonly beside: readonly Question[];
+}
+
+/** The same question with bindings for a statement whose text is the same for all that it answers. */
+export function withJointBindings(question: Question): Question {
+  const bindings = createBindings();
+  const project = bindings.bind('String', question.projectId);
+  return { ...question, bindings, project, dayCells: [] };
+}
+
+/** Throws invalid_argument that names the field and its rule. */
+export function readQuestion(
+  projectId: string,
+  request: QueryRequest,
+  standIns?: Pick<JsonStandIns, 'protoKey'>,
+): Question {
+  const { spec } = request;
+  if (spec === undefined) throw invalidArgument('spec', 'is required');
+  checkTexts(spec);
+  const range = readRange(request);
+  const timezone = readTimezone(request.timezone);
+  const granularity = readGranularity(request.granularity);
+  const bindings = createBindings();
+  const project = bindings.bind('String', projectId);
+  const { filterGroups, filterGroupsOperator } = spec;
+  const breakdowns = spec.breakdowns.map(({ property }, index) =>
+    readBreakdown(property, `spec.breakdowns[${index}].property`),
+  );
+  return {
+    projectId,
+    project,
+    bindings,
+    spec,
+    ...range,
+    timezone,
+    granularity,
+    asOfMs: readAsOf(request),
+    buckets: hasBuckets(spec)
+      ? timeBuckets(granularity, timezone, range.fromMs, range.toMs)
+      : [range.fromMs],
+    breakdowns,
+    breakdownKeys: breakdowns.map((name) =>
+      name === '__proto__' ? (standIns?.protoKey ?? name) : name,
+    ),
+    standIns,
+    groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
+    everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
+    typesOf: () => undefined,
+    hasDeletions: true,
+    dayCells: [],
+    served: [],
+    beside: [],
+  };
+}
+
+function hasBuckets({ insightType }: InsightQuerySpec): boolean {
+  switch (insightType) {
+    case InsightType.TRENDS:
+    case InsightType.RETENTION:
+    case InsightType.LIFECYCLE:
+    case InsightType.STICKINESS:
+      return true;
+    case InsightType.SEGMENTATION:
+    case InsightType.FUNNEL:
+    case InsightType.USER_FLOW:
+    case InsightType.TOP_K:
+      return false;
+    case InsightType.UNSPECIFIED:
+      throw invalidArgument('spec.insightType', 'is required');
+    default: {
+      const unknown: never = insightType;
+      throw invalidArgument('spec.insightType', `${Number(unknown)} is not a type`);
+    }
+  }
+}
+
+/** `value`, or `usual` for 0. Throws invalid_argument beyond 1 to `max`. */
+export function readLimit(value: number, usual: number, max: number, field: string): number {
+  if (value === 0) return usual;
+  if (value >= 1 && value <= max) return value;
+  throw invalidArgument(field, `must be from 1 to ${max}`);
+}
+
+/** Throws invalid_argument for a property's name that no event can have. */
+export function readPropertyName(property: string, field: string): string {
+  if (property === '') throw invalidArgument(field, 'must not be empty');
+  if (hasMoreCodePoints(property, maxPropertyKeyCodePoints)) {
+    throw invalidArgument(field, `takes at most ${maxPropertyKeyCodePoints} code points`);
+  }
+  return property;
+}
+
+/** A breakdown by this prefix is one by the trait whose name follows. */
+export const traitPrefix = 'profile.';
+
+/** Throws invalid_argument for a name that neither an event's property nor a trait can have. */
+export function readBreakdown(property: string, field: string): string {
+  if (!property.startsWith(traitPrefix)) return readPropertyName(property, field);
+  return traitPrefix + readPropertyName(property.slice(traitPrefix.length), field);
+}
+
+function readRange({ timeRange }: QueryRequest): { fromMs: number; toMs: number } {
+  const fromMs = momentMs('timeRange.from', timeRange?.from);
+  const toMs = momentMs('timeRange.to', timeRange?.to);
+  if (fromMs === undefined) throw invalidArgument('timeRange.from', 'is required');
+  if (toMs === undefined) throw invalidArgument('timeRange.to', 'is required');
+  if (fromMs >= toMs) throw invalidArgument('timeRange', 'from must be before to');
+  if (toMs - fromMs > maxRangeMs) throw invalidArgument('timeRange', 'is at most 10 years');
+  if (fromMs < minQuestionMs || toMs > maxQuestionMs) {
+    throw invalidArgument('timeRange', 'must lie between 1970 and 2200');
+  }
+  return { fromMs, toMs };
+}
+
+/** Rounded down: an event has whole milliseconds, and one received at the moment itself counts. */
+function readAsOf({ asOf }: QueryRequest): number | undefined {
+  if (asOf === undefined) return undefined;
+  const floored: Timestamp = { ...asOf, nanos: Math.floor(asOf.nanos / 1e6) * 1e6 };
+  const ms = momentMs('asOf', floored) ?? 0;
+  return Math.min(Math.max(ms, minQuestionMs), maxQuestionMs);
+}
+
+/** Before any processing, and each count before what it counts. */
+function checkTexts(spec: InsightQuerySpec): void {
+  const { events, breakdowns, filterGroups } = spec;
+  atMost(events.length, maxEvents, 'spec.events');
+  atMost(breakdowns.length, maxBreakdowns, 'spec.breakdowns');
+  atMost(filterGroups.length, maxFilterGroups, 'spec.filterGroups');
+  const filtered = [
+    ...events.map(({ event }, index) => ({ event, path: `spec.events[${index}].event` })),
+    { event: spec.session?.scope, path: 'spec.session.scope' },
+    { event: spec.userFlow?.scope, path: 'spec.userFlow.scope' },
+    { event: spec.topK?.scope, path: 'spec.topK.scope' },
+  ];
+  const groups = [
+    ...filtered.map(({ event, path }) => ({ filters: event?.filters ?? [], path })),
+    ...filterGroups.map(({ filters }, index) => ({ filters, path: `spec.filterGroups[${index}]` })),
+  ];
+  const count = groups.reduce((sum, { filters }) => sum + filters.length, 0);
+  checkFilterCount(count, 'spec');
+  for (const { event, path } of filtered) checkKind(event, path);
+  const named = groups.flatMap(({ filters, path }) =>
+    filters.map((filter, index) => ({ filter, path: `${path}.filters[${index}]` })),
+  );
+  const texts = [
+    ...filtered.map(({ event }) => event?.kind ?? ''),
+    ...events.map(({ aggregationProperty }) => aggregationProperty),
+    ...breakdowns.map(({ property }) => property),
+    ...[spec.userFlow?.nodeProperty, spec.topK?.property, spec.topK?.metricProperty].map(
+      (text) => text ?? '',
+    ),
+  ];
+  // A path into a trait has the engine parse the trait's JSON, too.
+  checkFilters(
+    named,
+    'spec',
+    texts,
+    ({ operator, property }) => looksForPart(operator) || property.includes('.'),
+  );
+}
+
+function checkKind(event: EventFilter | undefined, path: string): void {
+  if (event !== undefined && event.kind.length > maxKindCharacters) {
+    throw invalidArgument(`${path}.kind`, `takes at most ${maxKindCharacters} characters`);
+  }
+}
+
+function atMost(count: number, max: number, field: string): void {
+  if (count > max) throw invalidArgument(field, `takes at most ${max}`);
+}

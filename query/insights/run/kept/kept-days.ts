@@ -1,0 +1,141 @@
+// Keeps the cells of past days in the tables kept_cells and kept_days, and tells a statement which days it finds there. A day holds as long as no event was stored that it depends on: its version is
+// the number of such events, which only grows.
+
+import type { RowReader } from '../../../../platform/clickhouse/select-rows.ts';
+import type { Clock } from '../../../../platform/clock.ts';
+import { setBounded } from '../../../../platform/memory/bounded-map.ts';
+import type { DayCells } from '../../read/plan-notes.ts';
+import type { QuestionDays } from '../../sources/day-cells.ts';
+import type { CompleteUntil } from '../complete-until.ts';
+import { type Found, paramsOf, paramsToKeep } from './kept-parts.ts';
+import { cellsKeptToday, type DaysLook, lookAtDays, versionsOf } from './look-at-days.ts';
+import { Refusals } from './refusals.ts';
+import { SettledDays } from './settled-days.ts';
+
+/** What a statement may find kept. */
+export interface KeptRange extends QuestionDays {
+  /** Of the statement's series; a day counts as kept where all of them have it. */
+  cells: readonly DayCells[];
+}
+
+interface Statement {
+  sql: string;
+  params: Readonly<Record<string, unknown>>;
+}
+
+/** How the process of a question reads and writes. */
+export interface Access {
+  projectId: string;
+  look: RowReader;
+  /** Runs a statement that writes, within the bounds of a question. */
+  run(statement: Statement & { maxRows: number }): Promise<unknown>;
+  signal: AbortSignal;
+}
+
+/** A series is kept when it is asked for again within so long. */
+const askedAgainMs = 3_600_000;
+const maxSeries = 10_000;
+/** Cells that are kept in a UTC day, of one project and of all: some 50 bytes each, for four days. */
+const maxProjectCells = 2_000_000;
+const maxAllCells = 20_000_000;
+
+export class KeptDays {
+  readonly #clock: Clock;
+  readonly #completeUntilMs: CompleteUntil;
+  readonly #settled = new SettledDays();
+  /** When each set of series was asked for last. */
+  readonly #asked = new Map<string, number>();
+  readonly #refusals: Refusals;
+  readonly #keeping = new Map<string, Promise<void>>();
+  /** How often the keeping of a set of series has ended. */
+  readonly #ends = new Map<string, number>();
+
+  constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {
+    this.#clock = sources.clock;
+    this.#completeUntilMs = sources.completeUntilMs;
+    this.#refusals = new Refusals(sources.clock);
+  }
+
+  /**
+   * The parameters by which a statement finds the days that are kept. It may first keep days that are not
+   * kept yet; that takes about as long as the question itself.
+   */
+  async find(statement: Statement, range: KeptRange, access: Access) {
+    return paramsOf(range, await this.#find(statement, range, access));
+  }
+
+  async #find(statement: Statement, range: KeptRange, access: Access): Promise<Found> {
+    const name = JSON.stringify([access.projectId, ...keysOf(range)]);
+    let mayKeep = this.#isAskedAgain(name);
+    const reachDays = Math.max(...range.cells.map((cells) => cells.reachDays));
+    const asked = { first: range.first, last: range.last, keys: keysOf(range), reachDays };
+    for (;;) {
+      await this.#keeping.get(name);
+      const ends = this.#ends.get(name);
+      const look = await lookAtDays(access.look, access.projectId, asked, access);
+      this.#settled.see(access.projectId, look, this.#clock.nowMs());
+      const foundOf = (of: Iterable<number>): Found => versionsOf(look, of, reachDays);
+      // Whoever waited for a keeping that failed does not try the same again.
+      mayKeep &&= !this.#refusals.mustWait(name);
+      const days = mayKeep ? await this.#daysToKeep(look, reachDays, access) : [];
+      if (days.length === 0 || (await this.#isFull(access))) return foundOf(look.kept);
+      // Somebody else has begun, or done it, meanwhile.
+      if (this.#keeping.has(name) || this.#ends.get(name) !== ends) continue;
+      const params = { ...statement.params, ...paramsToKeep(range, foundOf(days)) };
+      await this.#keepOnce(name, () => this.#keep(range, params, access));
+      // Looked at once more: an event that was stored meanwhile has made its day another one.
+      mayKeep = false;
+    }
+  }
+
+  #isAskedAgain(name: string): boolean {
+    const atMs = this.#asked.get(name);
+    const nowMs = this.#clock.nowMs();
+    this.#asked.delete(name);
+    setBounded(this.#asked, name, nowMs, maxSeries);
+    return atMs !== undefined && nowMs - atMs < askedAgainMs;
+  }
+
+  async #daysToKeep(look: DaysLook, reachDays: number, { projectId }: Access): Promise<number[]> {
+    const untilMs = await this.#completeUntilMs(projectId);
+    if (untilMs === undefined) return [];
+    const nowMs = this.#clock.nowMs();
+    return this.#settled.daysToKeep(projectId, look, reachDays, { untilMs, nowMs });
+  }
+
+  async #isFull({ projectId, look, ...access }: Access): Promise<boolean> {
+    const { ofProject, ofAll } = await cellsKeptToday(look, projectId, access);
+    return ofProject >= maxProjectCells || ofAll >= maxAllCells;
+  }
+
+  /**
+   * Whoever asks for the same meanwhile waits for it. Never rejects: without it the question counts all days, and where
+   * the store itself fails, so does the question.
+   */
+  #keepOnce(name: string, keep: () => Promise<void>): Promise<void> {
+    const done = keep()
+      .then(
+        () => this.#refusals.succeeded(name),
+        () => this.#refusals.failed(name),
+      )
+      .finally(() => {
+        this.#keeping.delete(name);
+        setBounded(this.#ends, name, (this.#ends.get(name) ?? 0) + 1, maxSeries);
+      });
+    this.#keeping.set(name, done);
+    return done;
+  }
+
+  async #keep(range: KeptRange, params: Statement['params'], access: Access): Promise<void> {
+    for (const cells of range.cells) {
+      const own = { keep_project: access.projectId, keep_series: cells.keys };
+      for (const sql of cells.keep) {
+        await access.run({ sql, params: { ...params, ...own }, maxRows: 0 });
+      }
+    }
+  }
+}
+
+function keysOf({ cells }: KeptRange): string[] {
+  return cells.flatMap(({ keys }) => keys);
+}

@@ -1,0 +1,46 @@
+// SQL for when each profile's first event of any kind occurred.
+
+import { profileKeySql } from '../../identity/identity-sql.ts';
+import { every } from '../read/event-condition.ts';
+import type { Question } from '../read/question.ts';
+import { mergedKeysSql } from '../sql/persons.ts';
+import { momentSql, readEventsSql } from '../sql/read-events.ts';
+import { needOf, sourceOf } from './ladder.ts';
+
+/**
+ * SELECT of profile_key, cookieless and occur_time; the least of a user's rows is the first event, if that lies between
+ * `fromMs` and the range's end. Most profiles without an event since `fromMs` have no row.
+ */
+export function firstEventsSql(question: Question, fromMs: number): string {
+  const { project, bindings } = question;
+  const ofAll = { ...question, everyEvent: every };
+  const source = sourceOf(question, needOf(ofAll, every, { count: 'first events' }));
+  if (source !== 'profile_listing') return rawSql(ofAll);
+  const from = momentSql(fromMs, bindings);
+  const key = profileKeySql('profile_id');
+  // Until its parts are merged, the table has a row of a profile for each time that it came: one that begins late does
+  // not tell who is new.
+  const cameSince = `(SELECT ${key} FROM profile_listing WHERE project_id = ${project} AND first_seen >= ${from})`;
+  return `SELECT ${key} AS profile_key, false AS cookieless, first_seen AS occur_time
+    FROM profile_listing
+    WHERE project_id = ${project} AND (profile_key IN ${cameSince} OR profile_key IN ${mergedKeysSql(project)})`;
+}
+
+/**
+ * SELECT of profile_key and cookieless: the profiles that sent an event before `fromMs`, each once or several times.
+ * Cookieless visitors are not among them.
+ */
+export function olderProfilesSql(question: Question, fromMs: number): string {
+  sourceOf(question, needOf(question, every, { count: 'first events' }));
+  const { project, bindings } = question;
+  return `SELECT ${profileKeySql('profile_id')} AS profile_key, false AS cookieless FROM profile_listing
+    WHERE project_id = ${project} AND first_seen < ${momentSql(fromMs, bindings)}`;
+}
+
+function rawSql(question: Question): string {
+  const events = readEventsSql(question, {
+    ...{ condition: every, fromMs: 0 },
+    columns: { sender_key: 'profile_key', is_cookieless: 'cookieless' },
+  });
+  return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, occur_time FROM (${events})`;
+}

@@ -1,0 +1,118 @@
+// The numbers that events become: how each aggregation is made of parts, and of which column.
+
+import { AggregationType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Bindings } from '../../filters/bindings.ts';
+import { placeOf } from '../../filters/property-condition.ts';
+import { invalidArgument } from '../../invalid-argument.ts';
+import { readPropertyName } from '../read/question.ts';
+import { exactSumsSql } from './exact-sum.ts';
+import type { Measure } from './ranked-groups.ts';
+
+/** SQL for the two parts of a cell, each a Float64. */
+interface Parts {
+  a: string;
+  b: string;
+}
+
+/**
+ * SELECT of some columns of `from`, of a and b, and of c: how many rows there are. `from` has the column `number` where
+ * events have one, and user_key where users are counted.
+ */
+type CellsSql = (columns: string, from: string) => string;
+
+/** What an aggregation reads of each event, and what it makes of many. */
+export type Aggregation =
+  | {
+      counts: 'events';
+      /** SQL for the event's number, NULL where it has none; absent where events are counted. */
+      number: string | undefined;
+      cells: CellsSql;
+      measure: Measure;
+    }
+  | {
+      counts: 'users';
+      cells: CellsSql;
+      /** Over users, with the column `events`, the number of theirs. */
+      ofUsers: Parts;
+      measure: Measure;
+    };
+
+const whole: Measure = { combine: 'sum', isRatio: false };
+const ratio: Measure = { combine: 'sum', isRatio: true };
+const nothing = 'toFloat64(0)';
+
+/** Throws invalid_argument below `paths`. */
+export function readAggregation(
+  type: AggregationType,
+  property: string,
+  paths: { type: string; property: string },
+  bindings: Bindings,
+): Aggregation {
+  const ofNumber = (cells: CellsSql, measure: Measure): Aggregation => ({
+    counts: 'events',
+    number: numberSql(readPropertyName(property, paths.property), bindings),
+    cells,
+    measure,
+  });
+  if (type <= AggregationType.PER_USER_AVG && property !== '') {
+    throw invalidArgument(paths.property, 'is for SUM, AVG, MIN and MAX');
+  }
+  switch (type) {
+    case AggregationType.UNSPECIFIED:
+    case AggregationType.TOTAL:
+      return {
+        counts: 'events',
+        number: undefined,
+        cells: cellsOf({ a: 'toFloat64(count())', b: nothing }),
+        measure: whole,
+      };
+    case AggregationType.UNIQUE_USERS:
+      return {
+        counts: 'users',
+        cells: cellsOf({ a: 'toFloat64(uniqExact(user_key))', b: nothing }),
+        ofUsers: { a: 'toFloat64(count())', b: nothing },
+        measure: whole,
+      };
+    case AggregationType.PER_USER_AVG:
+      return {
+        counts: 'users',
+        cells: cellsOf({ a: 'toFloat64(count())', b: 'toFloat64(uniqExact(user_key))' }),
+        ofUsers: { a: 'toFloat64(sum(events))', b: 'toFloat64(count())' },
+        measure: ratio,
+      };
+    case AggregationType.SUM:
+      return ofNumber(exactSumsSql, { combine: 'sumMap', isRatio: false });
+    case AggregationType.AVG:
+      return ofNumber(exactSumsSql, { combine: 'sumMap', isRatio: true });
+    case AggregationType.MIN:
+      return ofNumber(extreme('min', 'inf'), { combine: 'min', isRatio: false });
+    case AggregationType.MAX:
+      return ofNumber(extreme('max', '-inf'), { combine: 'max', isRatio: false });
+    default: {
+      const unknown: never = type;
+      throw invalidArgument(paths.type, `${Number(unknown)} is not an aggregation`);
+    }
+  }
+}
+
+/** Which zero comes first, 0 or -0, depends on the order of the rows: the answer is 0. */
+function extreme(combine: 'min' | 'max', none: string): CellsSql {
+  return cellsOf({ a: `ifNull(${combine}(number), ${none}) + 0`, b: 'toFloat64(count(number))' });
+}
+
+function cellsOf({ a, b }: Parts): CellsSql {
+  return (columns, from) =>
+    `SELECT ${columns}, ${a} AS a, ${b} AS b, toFloat64(count()) AS c FROM (${from}) GROUP BY ${columns}`;
+}
+
+function numberSql(property: string, bindings: Bindings): string {
+  const place = placeOf(property, bindings);
+  const int = `toFloat64(${place.value('int_properties')})`;
+  return `multiIf(${place.has('double_properties')}, ${place.value('double_properties')}, ${place.has('int_properties')}, ${int}, NULL)`;
+}
+
+/** The number of a cell; 0 where nothing was counted. A sum of doubles is finished by the statement (finishedSql). */
+export function cellValue({ combine, isRatio }: Measure, a: number, b: number): number {
+  if (b === 0 && (isRatio || combine !== 'sum')) return 0;
+  return isRatio && combine !== 'sumMap' ? a / b : a;
+}

@@ -1,0 +1,53 @@
+// SQL that finds the user of each event when a question is asked: the 64-bit key of its profile's root. Among ten
+// million users, the chance that any two share a key is three in a million.
+
+import { profileKeySql } from '../../identity/identity-sql.ts';
+import type { Question } from '../read/question.ts';
+
+/**
+ * JOIN clause that adds root_key to rows with a profile_key: the key of the profile into which the id is merged, 0 for
+ * an id that is its own root. Few ids have a row here, so that the join costs little for an event.
+ */
+export function personJoinSql(project: string): string {
+  return `LEFT ANY JOIN (SELECT ${profileKeySql('profile_id')} AS profile_key, ${profileKeySql('root_id')} AS root_key
+    ${mergedIdsSql(project)}) AS person USING (profile_key)`;
+}
+
+/** The key of an event's user after personJoinSql; 0 where it has none, or a deleted one. */
+export function userKeySql(
+  { project, hasDeletions }: Pick<Question, 'project' | 'hasDeletions'>,
+  includeCookieless: boolean,
+): string {
+  const cookieless = includeCookieless ? 'profile_key' : '0';
+  const root = 'if(person.root_key != 0, person.root_key, profile_key)';
+  if (!hasDeletions) return `if(cookieless, ${cookieless}, ${root})`;
+  const deleted = `(SELECT ${profileKeySql('profile_id')} FROM ${deletedSql(project)})`;
+  return `multiIf(cookieless, ${cookieless}, ${root} IN ${deleted}, 0, ${root})`;
+}
+
+/** A set of the profile_keys of deleted persons and of the ids merged into them. */
+export function gonePersonsSql(project: string): string {
+  const deleted = deletedSql(project);
+  // A deletion from before a merge does not count: the root's does.
+  return `(SELECT ${profileKeySql('profile_id')} ${mergedIdsSql(project)} AND root_id IN ${deleted}
+    UNION ALL SELECT ${profileKeySql('profile_id')} FROM ${deleted}
+      WHERE profile_id NOT IN (SELECT profile_id ${mergedIdsSql(project)} AND profile_id IN ${deleted}))`;
+}
+
+/** A set of the profile_keys that were ever merged into another or had others merged into them. */
+export function mergedKeysSql(project: string): string {
+  return `(SELECT arrayJoin([${profileKeySql('profile_id')}, ${profileKeySql('root_id')}]) FROM profiles_by_root
+    WHERE project_id = ${project})`;
+}
+
+/** FROM and WHERE of the ids that are merged into another, each once, with the profile_id and the root_id. */
+export function mergedIdsSql(project: string): string {
+  return `FROM profiles_by_root FINAL WHERE project_id = ${project} AND live`;
+}
+
+/** A table of the profile_ids of deleted persons. Two steps: few were ever deleted, only their newest rows count. */
+export function deletedSql(project: string): string {
+  const rows = `FROM profiles WHERE project_id = ${project} AND NOT edge`;
+  return `(SELECT profile_id ${rows} AND profile_id IN (SELECT profile_id ${rows} AND deleted)
+    GROUP BY profile_id HAVING argMax(deleted, version))`;
+}

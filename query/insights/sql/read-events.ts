@@ -1,0 +1,150 @@
+// SELECT of the events that a part of a question counts, with the columns that the part asks for. Every statement of an
+// insight that reads raw events is built on it.
+
+import { dayMs } from '../../../platform/clock.ts';
+import type { Bindings } from '../../filters/bindings.ts';
+import { livingProfilesSql } from '../../identity/identity-sql.ts';
+import { both, type EventCondition } from '../read/event-condition.ts';
+import type { Question } from '../read/question.ts';
+import { traitPrefix } from '../read/question.ts';
+import { personJoinSql, userKeySql } from './persons.ts';
+import { propertyTextSql, traitTextSql } from './property-text.ts';
+
+/** The last one that a Date can be: toDate takes a greater number for seconds. */
+const lastDay = 65_535;
+
+export interface EventRead {
+  /** Besides the filter groups. */
+  condition: EventCondition;
+  /** Result columns by name: SQL over columns of `events`. `occur_time` and `event_id` need no entry. */
+  columns?: Readonly<Record<string, string>>;
+  /** Also answers user_key, 0 for an event without a user, and cookieless. */
+  withUser?: boolean;
+  /** Properties or traits to answer as the columns group_0, group_1, …, in the form of property-text.ts. */
+  groups?: readonly string[];
+  /** Half-open, in milliseconds; the question's range unless given. */
+  fromMs?: number;
+  toMs?: number;
+  /** In place of the range: a list of UTC days. */
+  days?: string;
+  /** Only events received after `as_of`, in place of those received until then. */
+  receivedLater?: boolean;
+}
+
+/** A SELECT without ORDER BY; its rows have occur_time, event_id and the columns asked for. */
+export function readEventsSql(question: Question, read: EventRead): string {
+  const { groups = [] } = read;
+  const condition = both(question.everyEvent, read.condition);
+  const traits = groups.flatMap((property, index) =>
+    property.startsWith(traitPrefix) ? [{ trait: property.slice(traitPrefix.length), index }] : [],
+  );
+  const asksUser = read.withUser === true || condition.usesUser || traits.length > 0;
+  const columns = [
+    'occur_time',
+    'event_id',
+    ...Object.entries(read.columns ?? {}).map(([name, sql]) => `${sql} AS ${name}`),
+    ...groups.flatMap((property, index) =>
+      property.startsWith(traitPrefix)
+        ? []
+        : [
+            `${propertyTextSql(property, question.bindings, question.typesOf(property))} AS ${groupColumn(index)}`,
+          ],
+    ),
+    ...(asksUser
+      ? [`${userKeySql(question, question.spec.includeCookieless)} AS user_key`, 'cookieless']
+      : []),
+  ];
+  const events = `SELECT ${columns.join(', ')} FROM events ${asksUser ? personJoinSql(question.project) : ''}
+    WHERE ${[...scopeConditions(question, read), condition.sql].join(' AND ')}`;
+  return traits.reduce((sql, { trait, index }) => withTrait(question, sql, trait, index), events);
+}
+
+/** The column of the breakdown with that place. */
+export function groupColumn(index: number): string {
+  return `group_${index}`;
+}
+
+/** A moment in milliseconds, as the type of occur_time. */
+export function momentSql(ms: number, bindings: Bindings): string {
+  return `fromUnixTimestamp64Milli(${bindings.bind('Int64', ms)}, 'UTC')`;
+}
+
+/** The UTC day of a moment in milliseconds, as a Date; the first or last that a Date can be for moments beyond. */
+export function daySql(ms: number, bindings: Bindings): string {
+  const day = Math.min(Math.max(Math.floor(ms / dayMs), 0), lastDay);
+  return `toDate(${bindings.bind('Int64', day)})`;
+}
+
+/** Project, range and as_of, over columns of `events`. */
+function scopeConditions(question: Question, read: EventRead): string[] {
+  const { project, bindings, asOfMs } = question;
+  const { fromMs = question.fromMs, toMs = question.toMs, days } = read;
+  if (days !== undefined) return [`project_id = ${project}`, `toDate(occur_time) IN ${days}`];
+  const conditions = [`project_id = ${project}`, withinSql({ fromMs, toMs }, bindings)];
+  if (asOfMs !== undefined) {
+    conditions.push(
+      `receive_time ${read.receivedLater === true ? '>' : '<='} ${momentSql(asOfMs, bindings)}`,
+    );
+  }
+  return conditions;
+}
+
+/** Holds for the events of the ranges. One read of several costs less than one of each. */
+export function withinRanges(ranges: readonly TimeRange[], bindings: Bindings): EventCondition {
+  const within = ranges.map((range) => `(${withinSql(range, bindings)})`);
+  return { sql: `(${within.join(' OR ')})`, usesUser: false, kind: 'filtered' };
+}
+
+/** Half-open, in milliseconds. */
+interface TimeRange {
+  fromMs: number;
+  toMs: number;
+}
+
+function withinSql({ fromMs, toMs }: TimeRange, bindings: Bindings): string {
+  const [from, to] = [momentSql(fromMs, bindings), momentSql(toMs, bindings)];
+  return `occur_time >= ${from} AND occur_time < ${to} AND ${daysHintSql(fromMs, toMs, bindings)}`;
+}
+
+/**
+ * Holds for every event. The order of `events` begins with the project and the UTC day, and the engine does not
+ * conclude from a range of time which days these are: without the hint it looks through all other days of a large part.
+ */
+function daysHintSql(fromMs: number, toMs: number, bindings: Bindings): string {
+  const [first, last] = [daySql(fromMs, bindings), daySql(toMs - 1, bindings)];
+  return `indexHint(toDate(occur_time) >= ${first} AND toDate(occur_time) <= ${last})`;
+}
+
+/** Adds a column of the trait to rows with a user_key. */
+export function withTrait(
+  question: Question,
+  events: string,
+  trait: string,
+  index: number,
+): string {
+  const column = groupColumn(index);
+  const text = traitTextSql(trait, question.bindings);
+  return `SELECT * FROM (${events}) AS known_${index} LEFT ANY JOIN (
+    SELECT profile_key AS user_key, ${text} AS ${column} ${livingProfilesSql(question.project)} AND ${column} != ''
+  ) AS trait_${index} USING (user_key)`;
+}
+
+/** The bucket of all events where there is only one. */
+export const oneBucketSql = 'toInt64(0)';
+
+/** SQL for the start of the bucket of a moment, in milliseconds; of an event's unless given. */
+export function bucketSql(
+  { bindings }: Pick<Question, 'bindings'>,
+  buckets: readonly number[],
+  momentMs = 'toUnixTimestamp64Milli(occur_time)',
+): string {
+  if (buckets.length === 1) return oneBucketSql;
+  return `roundDown(${momentMs}, ${bindings.bind('Array(Int64)', buckets.map(BigInt))})`;
+}
+
+/**
+ * Orders events by time, then by event id as a number, which ClickHouse's order of UUIDs is not. One number, because
+ * aggregates compare tuples ten times as slowly.
+ */
+export const eventOrderSql =
+  'bitOr(bitShiftLeft(toUInt256(toUnixTimestamp64Milli(occur_time)), 128), toUInt256(toUInt128(event_id)))';
