@@ -263,6 +263,8 @@ describe.runIf(hasBrowser)('known figures', () => {
     expect(sumOf(JSON.parse(run.stdout))).toBe(6);
     const asked = await call(app.stack.baseUrl, query, app.stack.privateKey, json ?? '');
     expect(sumOf(asked.body)).toBe(6);
+    await page.getByRole('heading', { name: 'Where the answer comes from' }).waitFor();
+    await page.getByText('events, of one kind: event_counts').first().waitFor();
     await page.keyboard.press('Escape');
 
     await page.getByRole('button', { name: 'Save to a board' }).click();

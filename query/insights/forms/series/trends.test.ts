@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator, PropertySource } from '../../../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -28,13 +29,15 @@ const engine = useEngine();
 const project = randomUUID();
 let service: ReadService;
 let insights: Client<typeof InsightsService>;
+const logLines: string[] = [];
+const log = pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) });
 
 const at = (time: string): number => Date.parse(`2026-10-${time}Z`);
 const row = (time: string, distinctId: string, fields: Partial<StoredRow> = {}): StoredRow =>
   storedRow({ projectId: project, distinctId, occurTimeMs: at(time), ...fields });
 
 beforeAll(async () => {
-  service = await startReadService({ clickhouseUrl: engine.url, readsPerSecond: 0 });
+  service = await startReadService({ clickhouseUrl: engine.url, readsPerSecond: 0, log });
   insights = service.insights(project);
   await storeRows(service.clickhouse, [
     row('10T10:00:00', 'anon-1', { columns: { browser: 'Chrome' }, ints: { amount: 5n } }),
@@ -288,5 +291,40 @@ describe('a segmentation', () => {
     if (result.case !== 'segmentation') throw new Error('no segmentation');
     expect(result.value.total).toBe(2);
     expect(result.value.series.map(({ value }) => value)).toEqual([2, 2]);
+  });
+});
+
+describe('explain', () => {
+  const spec = {
+    insightType: InsightType.TRENDS,
+    events: pageViews(AggregationType.UNIQUE_USERS),
+  };
+  const wanted = {
+    need: 'users, of one kind',
+    source: 'kept_profile_days',
+    refused: [{ source: 'profile_days', reason: 'kinds: the table knows no kinds' }],
+  };
+
+  it('tells which rows were counted, beside the same result', async () => {
+    const [plain, explained] = [
+      await insights.query({ spec, timeRange }),
+      await insights.query({ spec, timeRange, explain: true }),
+    ];
+    expect(plain.sources).toEqual([]);
+    const refused = wanted.refused.map((one) => expect.objectContaining(one));
+    expect(explained.sources).toContainEqual(expect.objectContaining({ ...wanted, refused }));
+    expect({ ...explained, sources: [], completeUntil: undefined }).toEqual({
+      ...plain,
+      completeUntil: undefined,
+    });
+  });
+
+  it('is in the log at debug, without what was asked', async () => {
+    logLines.length = 0;
+    await insights.query({ spec, timeRange });
+    const [line = expect.fail('nothing was logged')] = logLines;
+    expect(JSON.parse(line)).toMatchObject({ level: 20, projectId: project });
+    expect(JSON.parse(line).sources).toContainEqual(wanted);
+    expect(line).not.toContain('page_view');
   });
 });
