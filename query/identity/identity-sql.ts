@@ -64,7 +64,7 @@ export function eventsOfSql(members: string, own: string): string {
     AND (${own} OR (NOT cookieless AND ${profileIdSql('project_id', 'distinct_id')} IN ${members}))`;
 }
 
-/** The FROM and WHERE of the profiles that have traits: neither merged nor deleted. More conditions may follow with AND. */
+/** FROM and WHERE of the profiles that have traits: neither merged nor deleted. More conditions may follow with AND. */
 export function livingProfilesSql(project: string): string {
   return `FROM profiles FINAL WHERE project_id = ${project} AND NOT edge AND NOT deleted AND root = ''`;
 }

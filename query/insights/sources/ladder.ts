@@ -1,5 +1,6 @@
-// The rows that may answer what a part of a question counts: a list that is read from the top. Each source says in words
-// why it refuses a need; rows of events come last and serve every need. The readers of tables ask here, and nowhere else.
+// The rows that may answer what a part of a question counts: a list that is read from the top. Each source says in
+// words why it refuses a need; rows of events come last and serve every need. The readers of tables ask here, and
+// nowhere else.
 
 import { dayMs } from '../../../platform/clock.ts';
 import { both, type EventCondition } from '../read/event-condition.ts';

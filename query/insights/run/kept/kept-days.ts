@@ -1,5 +1,6 @@
-// Keeps the cells of past days in the tables kept_cells and kept_days, and tells a statement which days it finds there. A day holds as long as no event was stored that it depends on: its version is
-// the number of such events, which only grows.
+// Keeps the cells of past days in the tables kept_cells and kept_days, and tells a statement which days it finds there.
+// A day holds as long as no event was stored that it depends on: its version is the number of such events, which only
+// grows.
 
 import type { RowReader } from '../../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../../platform/clock.ts';
