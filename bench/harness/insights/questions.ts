@@ -49,4 +49,5 @@ export const halfOfADay = 48;
 export async function forgetDays(stack: Pick<Stack, 'clickhouseUrl'>): Promise<void> {
   await runStatement(stack, 'TRUNCATE TABLE kept_days');
   await runStatement(stack, 'TRUNCATE TABLE kept_profile_days');
+  await runStatement(stack, 'TRUNCATE TABLE kept_active_profiles');
 }

@@ -120,7 +120,7 @@ function daysOf(question: Question, activity: Activity, range: Range): Days | un
  * SELECT of profile_key, cookieless and place, from events: each once up to 64 buckets, and for each event beyond,
  * where the bits of buckets are dear to take apart.
  */
-function eventPlacesSql(question: Question, activity: Activity, range: Range): string {
+export function eventPlacesSql(question: Question, activity: Activity, range: Range): string {
   if (wordCount(activity.buckets.length) > 1) return eventRowsSql(question, activity, range);
   const places = placesSql(bitColumns(activity.buckets.length));
   return `SELECT profile_key, cookieless, toUInt16(arrayJoin(${places})) AS place FROM (${rawSql(question, activity, range)})`;

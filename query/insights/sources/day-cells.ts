@@ -25,6 +25,12 @@ export const editionsToKeep = '{editions_to_keep:Array(String)}';
 /** With the one before and the one after each. */
 export const daysAroundThoseToKeep = '{days_around:Array(Date)}';
 const keptBuckets = '{kept_buckets:Array(Int64)}';
+/** Starts of a question's buckets. */
+export const bucketsToKeep = '{starts_to_keep:Array(Int64)}';
+/** Starts of the buckets that are kept whole. */
+export const wholeBuckets = '{whole_buckets:Array(Int64)}';
+/** Days whose events in the range all lie in buckets that are kept whole. */
+export const daysOfWholeBuckets = '{days_of_whole_buckets:Array(Date)}';
 
 /** `day` since the epoch. */
 export function editionOf({ day, version }: { day: number; version: number }): string {
@@ -54,6 +60,8 @@ export interface QuestionDays {
   lastOfRange: number;
   /** The boundaries of `keptBucketSql`, in milliseconds: each midnight, and where a bucket begins between. */
   buckets: readonly bigint[];
+  /** When buckets begin, from the one in which the first day begins; where they are days, to one after the last day. */
+  starts: readonly number[];
 }
 
 /**
@@ -68,7 +76,8 @@ export function daysOfQuestion(
   const [firstOfRange, lastOfRange] = [Math.floor(fromMs / dayMs), Math.ceil(toMs / dayMs) - 1];
   const whole = { first: Math.ceil(fromMs / dayMs), last: Math.floor(toMs / dayMs) - 1 };
   const [startMs, endMs] = [firstOfRange * dayMs, (lastOfRange + 1) * dayMs];
-  const starts = buckets.length === 1 ? [] : bucketStarts(granularity, timezone, startMs, endMs);
+  const starts =
+    buckets.length === 1 ? [] : bucketStarts(granularity, timezone, startMs, endMs + 2 * dayMs);
   // Kept days of profiles know quarters of an hour.
   const isCut = (ms: number): boolean => ms % quarterMs === 0 && starts.includes(ms);
   const first = isCut(fromMs) ? firstOfRange : whole.first;
@@ -77,7 +86,7 @@ export function daysOfQuestion(
   const within = starts.filter((ms) => ms > first * dayMs && ms < (last + 1) * dayMs);
   const all = [...new Set([...midnights, ...within])].sort((one, other) => one - other);
   return {
-    ...{ fromMs, toMs, first, last, firstOfRange, lastOfRange },
+    ...{ fromMs, toMs, first, last, firstOfRange, lastOfRange, starts },
     buckets: all.map(BigInt),
   };
 }
@@ -141,15 +150,19 @@ const series = '{keep_series:Array(String)}';
  * with buckets by `keptBucketSql`. The numbers of several cells are combined as the question's own are. More than
  * `maxCells` are not kept.
  */
-export function keepCellsSql(sql: string, a: PartColumn = 'a'): string[] {
+export function keepCellsSql(sql: string, a?: PartColumn): string[] {
+  const cells = `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep})`;
+  return [insertCellsSql(sql, a), listDaysSql(cells)];
+}
+
+/** The first of these statements: no day is listed. */
+export function insertCellsSql(sql: string, a: PartColumn = 'a'): string {
   const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
-  const insert = `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, ${a}, b, c, d)
+  return `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, ${a}, b, c, d)
     SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
       ${versionsToKeep}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much) AS of_version, of_version,
       cell.a, cell.b, cell.c, cell.d
     FROM (SELECT *, ${isTooMuch} AS is_too_much FROM (${sql})) AS cell`;
-  const cells = `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep})`;
-  return [insert, listDaysSql(cells)];
 }
 
 /** Lists the days `daysToKeep` as kept; `cells` is SQL for the room that all of them take, in cells. */

@@ -9,10 +9,11 @@ import { daysToKeep, editionsToKeep, keptEditions, keyOf, listDaysSql } from './
 import { morningQuarters } from './profile-days.ts';
 
 /** As many rows take the room of a kept cell. */
-const rowsOfCell = 4;
+export const rowsOfCell = 4;
 /** Of one thread of a statement, which fails before it writes any; more are not worth their place. */
 const maxRows = 4_000_000;
-const boundedRows = `SETTINGS max_rows_to_group_by = ${maxRows}, group_by_overflow_mode = 'throw'`;
+/** Ends a SELECT of rows to keep. */
+export const boundedRows = `SETTINGS max_rows_to_group_by = ${maxRows}, group_by_overflow_mode = 'throw'`;
 
 /** Has the profiles' days kept, and returns FROM and PREWHERE of those that are, with the columns of profile_days. */
 export function keptProfileDays(question: Question, condition: EventCondition): string {

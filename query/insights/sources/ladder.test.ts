@@ -18,7 +18,7 @@ import { type Question, readQuestion } from '../read/question.ts';
 
 const fromMs = Date.UTC(2026, 9, 10);
 const toMs = Date.UTC(2026, 9, 20);
-const { TRENDS, LIFECYCLE, FUNNEL, RETENTION, USER_FLOW, TOP_K } = InsightType;
+const { TRENDS, LIFECYCLE, FUNNEL, RETENTION, USER_FLOW, TOP_K, STICKINESS } = InsightType;
 
 type Request = Exclude<MessageInitShape<typeof QueryRequestSchema>, QueryRequest>;
 
@@ -52,12 +52,16 @@ const minutes: Request = {
   timeRange: { from: timestampFromMs(fromMs), to: timestampFromMs(fromMs + 3_600_000) },
 };
 const { TOTAL, UNIQUE_USERS, PER_USER_AVG } = AggregationType;
+const stickiness = questionOf(TOTAL, {
+  spec: { insightType: STICKINESS, events: [{ event: ofPlan }] },
+});
 
 it.each<[string, Question, string]>([
   ['counts of a kind', questionOf(TOTAL, {}, { kind: 'a' }), 'event_counts'],
   ['counts of a plan', questionOf(TOTAL, {}, ofPlan), 'kept_cells'],
   ['users', questionOf(UNIQUE_USERS), 'profile_days'],
-  ['users of a plan', questionOf(UNIQUE_USERS, {}, ofPlan), 'kept_profile_days'],
+  ['users a day of a plan', questionOf(UNIQUE_USERS, {}, ofPlan), 'kept_active_profiles'],
+  ['stickiness of a plan', stickiness, 'kept_profile_days'],
   ['users of a plan by the minute', questionOf(UNIQUE_USERS, minutes, ofPlan), 'events'],
 ])('%s are read from the table that does not refuse them', (_, question, source) => {
   const { text, served } = planned(question);

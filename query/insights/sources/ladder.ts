@@ -16,6 +16,7 @@ export interface Need extends Range {
     | 'events left out'
     | 'events a user'
     | 'users'
+    | 'users a day'
     | 'users in order'
     | 'first events'
     | 'visits'
@@ -59,6 +60,7 @@ export type SourceName =
   | 'profile_days'
   | 'profile_listing'
   | 'visits'
+  | 'kept_active_profiles'
   | 'kept_profile_days'
   | 'kept_cells'
   | 'events';
@@ -72,9 +74,14 @@ interface Source {
 
 const ladder: readonly Source[] = [
   { name: 'event_counts', counts: ['events', 'events left out'], refuses: refusesEventCounts },
-  { name: 'profile_days', counts: ['users', 'events a user'], refuses: refusesProfileDays },
+  {
+    name: 'profile_days',
+    counts: ['users', 'users a day', 'events a user'],
+    refuses: refusesProfileDays,
+  },
   { name: 'profile_listing', counts: ['first events'], refuses: refusesFirstSeen },
   { name: 'visits', counts: ['visits'], refuses: refusesVisits },
+  { name: 'kept_active_profiles', counts: ['users a day'], refuses: refusesKeptActive },
   { name: 'kept_profile_days', counts: ['users'], refuses: refusesKeptProfileDays },
   { name: 'kept_cells', counts: ['events', 'visits'], refuses: refusesDayCells },
 ];
@@ -149,7 +156,9 @@ function refusesEventCounts(need: Need): Refusal | undefined {
 /** profile_days: a UTC day of a profile, its events of any kind, and the quarters of an hour in which it sent them. */
 export function refusesProfileDays(need: Need): Refusal | undefined {
   const refusal = refusesOfEvery(need) ?? refusesCounted(need);
-  if (refusal !== undefined || need.count === 'users') return refusal ?? refusesQuarterBits(need);
+  if (refusal !== undefined || need.count !== 'events a user') {
+    return refusal ?? refusesQuarterBits(need);
+  }
   return cutBy(dayMs, need) ? undefined : 'the range has no whole day';
 }
 
@@ -191,6 +200,11 @@ function refusesKeptProfileDays(need: Need): Refusal | undefined {
   if (of.kind === 'every') return 'a table of sums has it';
   if (fromMs > asked.fromMs || toMs < asked.toMs) return 'this is a part of the range alone';
   return refusesQuarterBits(need);
+}
+
+/** kept_active_profiles: days of a zone, the number of their profiles and who they are, of some events. */
+function refusesKeptActive(need: Need): Refusal | undefined {
+  return refusesDayCells(need) ?? (need.of.kind === 'every' ? 'a table of sums has it' : undefined);
 }
 
 /** visits and visit_entries: the days of sessions. */

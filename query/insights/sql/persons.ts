@@ -40,6 +40,17 @@ export function mergedKeysSql(project: string): string {
     WHERE project_id = ${project})`;
 }
 
+/** The same with those of deleted persons. */
+export function changedKeysSql({
+  project,
+  hasDeletions,
+}: Pick<Question, 'project' | 'hasDeletions'>): string {
+  const merged = mergedKeysSql(project);
+  return hasDeletions
+    ? `(SELECT * FROM ${merged} UNION ALL SELECT ${profileKeySql('profile_id')} FROM ${deletedSql(project)})`
+    : merged;
+}
+
 /** FROM and WHERE of the ids that are merged into another, each once, with the profile_id and the root_id. */
 export function mergedIdsSql(project: string): string {
   return `FROM profiles_by_root FINAL WHERE project_id = ${project} AND live`;

@@ -300,8 +300,8 @@ describe('explain', () => {
     events: pageViews(AggregationType.UNIQUE_USERS),
   };
   const wanted = {
-    need: 'users, of one kind',
-    source: 'kept_profile_days',
+    need: 'users a day, of one kind',
+    source: 'kept_active_profiles',
     refused: [{ source: 'profile_days', reason: 'kinds: the table knows no kinds' }],
   };
 

@@ -37,11 +37,11 @@ let nowMs = 0;
 let completeUntilMs: number | undefined;
 let refusesWrites = false;
 let refusedWrites = 0;
-/** What happens once, before profiles of days are kept. */
-let beforeProfiles: (() => Promise<void>) | undefined;
-async function onceBeforeProfiles(): Promise<void> {
-  const gate = beforeProfiles;
-  beforeProfiles = undefined;
+/** What happens once, after profiles of days were kept. */
+let afterProfiles: (() => Promise<void>) | undefined;
+async function onceProfilesAreKept(): Promise<void> {
+  const gate = afterProfiles;
+  afterProfiles = undefined;
   await gate?.();
 }
 let service: ReadService;
@@ -56,8 +56,8 @@ beforeAll(async () => {
           refusedWrites++;
           throw new Error('no grant');
         }
-        if (select.sql.startsWith('INSERT INTO kept_profile_days')) await onceBeforeProfiles();
         await store.select(select, onRow);
+        if (select.sql.startsWith('INSERT INTO kept_active_profiles')) await onceProfilesAreKept();
       },
     }),
   });
@@ -310,6 +310,23 @@ describe('kept days', () => {
     expect(counted(await project.ask(spec, asked))).toBe(raw + 1);
   });
 
+  it('are read: the number of profiles of a day of the zone counts', async () => {
+    const spec: AskedSpec = { ...trends, events: [users] };
+    await expectAsRows(spec, berlin);
+    await changeTables(`INSERT INTO kept_cells SELECT * REPLACE (version + 1 AS version, a + 1000 AS a)
+        FROM kept_cells WHERE project_id = {project:String} AND day = '2026-10-23'`);
+    const asked = ending(1);
+    const counted = ({ result }: Answered) => {
+      const [series] = result.case === 'trends' ? result.value.series : [];
+      return series?.points.map(({ value = 0 }) => value) ?? [];
+    };
+    const raw = counted(await project.askRows(spec, asked));
+    const place = raw.length - 5;
+    expect(counted(await project.ask(spec, asked))).toEqual(
+      raw.map((value, index) => value + (index === place ? 1000 : 0)),
+    );
+  });
+
   it('are read: a cell that is in the table alone counts', async () => {
     await expectAsRows(byBrowser, berlin);
     await changeTables(`INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, a, c)
@@ -335,20 +352,20 @@ describe('kept days', () => {
     await expectAsRows(byBrowser, ending(1));
   });
 
-  it('have an event that was stored between the look at a day and its rows', async () => {
+  it('have an event in all of their tables that was stored while they were kept', async () => {
     const [root = '', claimed = ''] = ['somebody', 'somebody-else'];
     const seen = { occurTimeMs: firstMs + 2 * dayMs + hourMs, kind: 'signup' };
     await project.store([{ ...seen, distinctId: root }]);
     await project.change([{ distinctId: claimed, owner: root, root, wasClaimed: true }], '1');
-    beforeProfiles = () => project.store([{ ...seen, distinctId: claimed }]);
+    afterProfiles = () => project.store([{ ...seen, distinctId: claimed }]);
     await expectAsRows({ ...trends, events: [{ ...users, event: { kind: 'signup' } }] }, berlin);
-    expect(beforeProfiles).toBeUndefined();
+    expect(afterProfiles).toBeUndefined();
   });
 
   it('are kept anew where all of them were emptied', async () => {
     const ofUsers: AskedSpec = { ...trends, events: [users] };
     for (const spec of [byBrowser, ofUsers]) await expectAsRows(spec, berlin);
-    await empty('days', 'cells', 'profile_days');
+    await empty('days', 'cells', 'profile_days', 'active_profiles');
     const next = ending(3);
     for (const spec of [byBrowser, ofUsers]) {
       await project.expectAsRows(spec, next);

@@ -1,6 +1,6 @@
 // The parameters that tell a statement which days it finds kept, and which it has to keep.
 
-import { utcDateOf } from '../../../../platform/clock.ts';
+import { dayMs, utcDateOf } from '../../../../platform/clock.ts';
 import { editionOf, type QuestionDays } from '../../sources/day-cells.ts';
 
 /** Days that are kept, since the epoch and ascending, and their versions. */
@@ -9,16 +9,19 @@ export type Found = readonly { day: number; version: number }[];
 /** The parameters of a statement that finds these days. */
 export function paramsOf(range: QuestionDays, found: Found) {
   const kept = found.map(({ day }) => day);
+  const whole = wholeBucketsOf(range, kept);
   return {
     kept: kept.map(utcDateOf),
     days_apart: daysApartOf(range, kept).map(utcDateOf),
+    whole_buckets: whole.map(BigInt),
+    days_of_whole_buckets: daysOfWholeBuckets(range, whole, kept).map(utcDateOf),
     kept_versions: found.map(({ version }) => version),
     kept_editions: found.map(editionOf),
   };
 }
 
 /** The parameters of the statements that keep these days. */
-export function paramsToKeep({ buckets }: QuestionDays, found: Found) {
+export function paramsToKeep({ buckets, starts }: QuestionDays, found: Found) {
   const days = found.map(({ day }) => day);
   const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
   return {
@@ -27,6 +30,7 @@ export function paramsToKeep({ buckets }: QuestionDays, found: Found) {
     versions_to_keep: found.map(({ version }) => version),
     editions_to_keep: found.map(editionOf),
     kept_buckets: buckets,
+    starts_to_keep: starts.map(BigInt),
   };
 }
 
@@ -41,4 +45,31 @@ function daysApartOf(
   const length = lastOfRange - firstOfRange + 3;
   const days = Array.from({ length }, (_, index) => firstOfRange - 1 + index);
   return days.filter((day) => day >= 0 && ![day - 1, day, day + 1].some(isCounted));
+}
+
+/** When the buckets begin that lie whole in the range, and begin on a day that is kept. */
+function wholeBucketsOf({ fromMs, toMs, starts }: QuestionDays, kept: readonly number[]): number[] {
+  const isKept = new Set(kept);
+  return starts.filter((startMs, index) => {
+    const endMs = starts[index + 1] ?? Number.POSITIVE_INFINITY;
+    return startMs >= fromMs && endMs <= toMs && isKept.has(Math.floor(startMs / dayMs));
+  });
+}
+
+/** Kept days whose events in the range all lie in `whole` buckets. */
+function daysOfWholeBuckets(
+  { fromMs, toMs, starts }: QuestionDays,
+  whole: readonly number[],
+  kept: readonly number[],
+): number[] {
+  const isWhole = new Set(whole);
+  const others = starts.flatMap((startMs, index) => {
+    if (isWhole.has(startMs)) return [];
+    const [first, end] = [Math.max(startMs, fromMs), Math.min(starts[index + 1] ?? toMs, toMs)];
+    const firstDay = Math.floor(first / dayMs);
+    const length = first < end ? Math.ceil(end / dayMs) - firstDay : 0;
+    return Array.from({ length }, (_, place) => firstDay + place);
+  });
+  const ofOthers = new Set(others);
+  return kept.filter((day) => !ofOthers.has(day));
 }
