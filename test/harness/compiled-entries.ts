@@ -4,8 +4,15 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { keepFirst, madeOnce, newDirectory } from './made-once.ts';
 import { root } from './source-tree.ts';
 
@@ -25,7 +32,11 @@ export function compiledWorker(): string {
     name: 'worker',
     path: 'pipeline/build/worker',
     folders: ['pipeline', 'platform', 'proto/wire'],
-    assets: ['proto/wire/scanner/scanner.wasm', 'proto/wire/lz4/lz4.wasm'],
+    assets: [
+      ...['proto/wire/scanner/scanner.wasm', 'proto/wire/lz4/lz4.wasm'],
+      // Of webhooks' filters; generated code is no TypeScript.
+      'proto/gen/common/v1/filter_pb.js',
+    ],
   });
 }
 
@@ -64,7 +75,11 @@ function build({ path, assets }: Entry, outDir: string): void {
   );
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   execFileSync(process.execPath, [compiler, '-p', configuration], { stdio: ['ignore', 2, 2] });
-  for (const asset of assets) copyFileSync(join(root, asset), join(outDir, asset));
+  for (const asset of assets) {
+    const copy = join(outDir, asset);
+    mkdirSync(dirname(copy), { recursive: true });
+    copyFileSync(join(root, asset), copy);
+  }
 }
 
 function hashOfSources({ folders, assets }: Entry): string {
