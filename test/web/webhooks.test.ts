@@ -23,6 +23,7 @@ describe.runIf(hasBrowser)('a webhook', () => {
     await page.getByRole('button', { name: 'New webhook' }).click();
     await page.getByLabel('Name', { exact: true }).fill('To the test');
     await page.getByLabel('Endpoint').fill(receiver.url('/200'));
+    await page.getByLabel('When').selectOption({ label: 'A message was sent' });
     await page.getByLabel('Its id').fill('room-1');
     await page.getByRole('button', { name: 'Make the webhook' }).click();
     const shown = page.getByRole('region', { name: 'Secret' });
@@ -70,6 +71,52 @@ describe.runIf(hasBrowser)('a webhook', () => {
     await page.getByRole('combobox', { name: 'Project' }).selectOption(projectId);
     await expect.poll(() => rows.count(), { timeout }).toBe(1);
     expect(new URL(page.url()).searchParams.get('of')).toBe(projectId);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  it('hears of kinds and properties that are chosen by keyboard on a phone, and are changed by mouse', async () => {
+    const { page, context, faults } = await app.signedIn(`/p/${app.stack.projectId}/webhooks`);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('button', { name: 'New webhook' }).press('Enter');
+    await page.getByLabel('Name', { exact: true }).fill('Large orders');
+    await page.getByLabel('Endpoint').fill(receiver.url('/204'));
+    await page.getByRole('button', { name: 'Every kind' }).press('Enter');
+    await page.getByRole('combobox', { name: 'Kind' }).fill('purchase');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Remove: purchase' }).waitFor();
+    await page.getByRole('button', { name: 'Add a filter' }).press('Enter');
+    await page.getByRole('combobox', { name: 'Property' }).fill('amount');
+    await page.getByLabel('Condition').selectOption({ label: 'is at least' });
+    await page.getByRole('combobox', { name: 'Value' }).fill('100');
+    await page.getByRole('button', { name: 'Apply' }).press('Enter');
+    await page.getByRole('button', { name: 'amount is at least 100', exact: true }).waitFor();
+    const overflow = await page
+      .getByRole('dialog')
+      .evaluate((dialog) => dialog.scrollWidth - dialog.clientWidth);
+    expect(overflow).toBe(0);
+    await page.getByRole('button', { name: 'Make the webhook' }).press('Enter');
+    await page.getByRole('button', { name: 'I have copied it' }).press('Enter');
+
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('gridcell', { name: 'Large orders' }).click();
+    await page.getByText(/purchase · where amount is at least 100/).waitFor();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Change it' }).click();
+    await page.getByRole('button', { name: 'Remove: amount is at least 100' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(/· purchase$/).waitFor();
+    const posts = () => receiver.received.filter(({ path }) => path === '/204');
+    const amount = { amount: { doubleValue: 5 } };
+    const send = () =>
+      batchCreate(app.stack, [newEvent({ kind: 'purchase', customProperties: amount })]);
+    await expect
+      .poll(async () => (await send()) && posts().length, { timeout, interval: 500 })
+      .toBeGreaterThan(0);
+    expect(JSON.parse(posts()[0]?.body ?? '')).toMatchObject({
+      eventType: 'event',
+      data: { kind: 'purchase', amount: 5 },
+    });
     expect(faults).toEqual([]);
     await context.close();
   });

@@ -8,9 +8,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { type Bots, BotsNote } from './bots.tsx';
 import { type Condition, inWords, isComplete, operatorOf, operators } from './condition.ts';
-import { propertySuggestions, useSchema, useValueSuggestions } from './schema.ts';
-
-type Of = 'events' | 'profiles';
+import { propertySuggestions, type SuggestedOf, useSchema, useValueSuggestions } from './schema.ts';
 
 const empty: Condition = {
   property: '',
@@ -22,7 +20,7 @@ const empty: Condition = {
 export function FilterBar(props: {
   conditions: readonly Condition[];
   onChange: (next: Condition[]) => void;
-  of?: Of;
+  of?: SuggestedOf;
   label?: string;
   /** Of a page that counts visitors. */
   bots?: Bots;
@@ -71,7 +69,7 @@ export function FilterBar(props: {
 }
 
 function Editor(props: {
-  of: Of;
+  of: SuggestedOf;
   start: Condition;
   onPut: (condition: Condition) => void;
   onClose: () => void;

@@ -10,8 +10,11 @@ import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from './schema.
 export function KindPicker(props: {
   kinds: readonly string[];
   onChange: (kinds: string[]) => void;
+  /** Of the dialog that adds one. */
+  title?: string;
+  action?: string;
 }) {
-  const { kinds, onChange } = props;
+  const { kinds, onChange, title = 'Show a kind of event', action = 'Show it' } = props;
   const [isOpen, setOpen] = useState(false);
   const isUnknown = useIsUnknownKind();
   return (
@@ -37,6 +40,8 @@ export function KindPicker(props: {
       </button>
       {isOpen ? (
         <Adder
+          title={title}
+          action={action}
           onAdd={(kind) => {
             setOpen(false);
             if (!kinds.includes(kind)) onChange([...kinds, kind]);
@@ -48,12 +53,18 @@ export function KindPicker(props: {
   );
 }
 
-function Adder({ onAdd, onClose }: { onAdd: (kind: string) => void; onClose: () => void }) {
+function Adder(props: {
+  title: string;
+  action: string;
+  onAdd: (kind: string) => void;
+  onClose: () => void;
+}) {
+  const { title, action, onAdd, onClose } = props;
   const [kind, setKind] = useState('');
   const suggestions = useKindSuggestions();
   const isUnknown = useIsUnknownKind();
   return (
-    <Dialog title="Show a kind of event" onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -70,7 +81,7 @@ function Adder({ onAdd, onClose }: { onAdd: (kind: string) => void; onClose: () 
         />
         <div class="row end">
           <button type="submit" class="primary" disabled={kind.trim() === ''}>
-            Show it
+            {action}
           </button>
         </div>
       </form>

@@ -1,6 +1,8 @@
 // What the project has stored, for pickers: kinds, properties and values with their counts.
 
 import { createClient } from '@connectrpc/connect';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
 import type { SeenKind, SeenProperty } from '../../proto/gen/common/v1/filter_schema_pb.js';
 import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -14,11 +16,17 @@ import { propertyName } from './condition.ts';
 
 const insights = createClient(InsightsService, transport);
 
+/** The project whose names and values are suggested, where it is not the page's. */
+export const SuggestingProject = createContext<string | undefined>(undefined);
+
+const useProjectId = (): string | undefined =>
+  useContext(SuggestingProject) ?? currentProject.value?.id;
+
 type Schema = { kinds: SeenKind[]; properties: SeenProperty[]; isCut?: boolean };
 
 /** Kinds and properties; of the events of one kind where it is named. */
 export function useSchema(kind = ''): Resource<Schema> {
-  const id = currentProject.value?.id;
+  const id = useProjectId();
   return useResource(id === undefined ? undefined : `schema ${id} ${kind}`, (end) =>
     insights.getFilterSchema({ eventKind: kind }, inProject(id ?? '', end)),
   );
@@ -42,14 +50,13 @@ export function useIsUnknownKind(): (kind: string) => boolean {
   return (kind) => isWhole && kind !== '' && !seen.has(kind);
 }
 
-/** `of` says whose properties fit: events' (with traits of their profiles) or profiles' alone, without the prefix. */
-export function propertySuggestions(
-  schema: Schema | undefined,
-  of: 'events' | 'profiles',
-): Suggestion[] {
+/** Whose properties fit: events' with traits of their profiles or without, or profiles' alone, without the prefix. */
+export type SuggestedOf = 'events' | 'events alone' | 'profiles';
+
+export function propertySuggestions(schema: Schema | undefined, of: SuggestedOf): Suggestion[] {
   return (schema?.properties ?? []).flatMap(({ property, source, count }) => {
     const isTrait = source === PropertySource.PROFILE;
-    if (of === 'profiles' && !isTrait) return [];
+    if (of === (isTrait ? 'events alone' : 'profiles')) return [];
     const value = of === 'profiles' ? property.replace(/^profile\./, '') : property;
     return [
       {
@@ -63,7 +70,7 @@ export function propertySuggestions(
 
 /** Values of a property that begin with `prefix`; of the last 30 days. `property` as GetFilterSchema names it. */
 export function useValueSuggestions(property: string, prefix: string): Suggestion[] {
-  const id = currentProject.value?.id;
+  const id = useProjectId();
   const key = id && property ? `values ${id} ${property} ${prefix}` : undefined;
   const { data } = useResource(key, (end) =>
     insights.getPropertyValues(

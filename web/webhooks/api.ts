@@ -2,11 +2,27 @@
 
 import { rest } from '../client.ts';
 
+/** A room's subscription has a room type, a project's has kinds and properties. */
+export type SubscriptionFilter = {
+  room_type?: string;
+  kinds?: string[];
+  properties?: PropertyFilterJson[];
+};
+
+/** common.v1.PropertyFilter. */
+export type PropertyFilterJson = {
+  property: string;
+  operator: string;
+  value?: string;
+  values?: string[];
+  source?: string;
+};
+
 export type Subscription = {
   subject_type: string;
   subject_id: string;
   subscription_type: string;
-  filter?: { room_type?: string };
+  filter?: SubscriptionFilter;
 };
 
 export type Webhook = {
@@ -70,14 +86,19 @@ export const webhooksApi = {
     ),
 };
 
+export const projectSubject = 'WEBHOOK_SUBJECT_TYPE_PROJECT';
+export const projectSubscriptionType = 'WEBHOOK_SUBSCRIPTION_TYPE_EVENT';
+
+/** What room events are about. */
 export const subjects = [
   { value: 'WEBHOOK_SUBJECT_TYPE_ROOM', name: 'A room' },
   { value: 'WEBHOOK_SUBJECT_TYPE_SPACE', name: 'All rooms of a space' },
   { value: 'WEBHOOK_SUBJECT_TYPE_BLOCK', name: 'A block' },
 ] as const;
 
-/** `event`: the kind that is delivered. */
+/** `event`: the type that is delivered. */
 export const subscriptionTypes = [
+  { value: projectSubscriptionType, name: 'An event of a project came', event: 'event' },
   {
     value: 'WEBHOOK_SUBSCRIPTION_TYPE_MESSAGE_SENT',
     name: 'A message was sent',

@@ -1,16 +1,23 @@
 // The fields of a webhook, for a new one and for changes.
 
 import { useState } from 'preact/hooks';
-import { Field, Select, TextArea } from '../fields/field.tsx';
+import { Field, TextArea } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { type Subscription, subjects, subscriptionTypes, type WebhookContent } from './api.ts';
+import { currentProject } from '../workspace.ts';
+import {
+  projectSubject,
+  projectSubscriptionType,
+  type Subscription,
+  type WebhookContent,
+} from './api.ts';
+import { SubscriptionFields } from './subscription-fields.tsx';
 
-const empty: Subscription = {
-  subject_type: subjects[0].value,
-  subject_id: '',
-  subscription_type: subscriptionTypes[0].value,
-};
+const empty = (): Subscription => ({
+  subject_type: projectSubject,
+  subject_id: currentProject.value?.id ?? '',
+  subscription_type: projectSubscriptionType,
+});
 
 export function WebhookForm(props: {
   action: string;
@@ -18,16 +25,12 @@ export function WebhookForm(props: {
   send: (content: WebhookContent) => Promise<void>;
 }) {
   const [draft, setDraft] = useState<WebhookContent>(
-    props.start ?? { name: '', description: '', endpoint_url: '', subscriptions: [empty] },
+    props.start ?? { name: '', description: '', endpoint_url: '', subscriptions: [empty()] },
   );
   const set = (change: Partial<WebhookContent>): void => setDraft({ ...draft, ...change });
   const { subscriptions } = draft;
-  const setOne = (at: number, change: Partial<Subscription>): void =>
-    set({
-      subscriptions: subscriptions.map((one, index) =>
-        index === at ? { ...one, ...change } : one,
-      ),
-    });
+  const setOne = (at: number, next: Subscription): void =>
+    set({ subscriptions: subscriptions.map((one, index) => (index === at ? next : one)) });
   return (
     <Form action={props.action} send={() => props.send(draft)}>
       <Field
@@ -55,7 +58,7 @@ export function WebhookForm(props: {
       {subscriptions.map((subscription, at) => (
         <fieldset key={at}>
           <legend>Subscription {at + 1}</legend>
-          <SubscriptionFields value={subscription} onChange={(change) => setOne(at, change)} />
+          <SubscriptionFields value={subscription} onChange={(next) => setOne(at, next)} />
           {subscriptions.length > 1 ? (
             <button
               type="button"
@@ -70,46 +73,11 @@ export function WebhookForm(props: {
         </fieldset>
       ))}
       <div>
-        <button type="button" onClick={() => set({ subscriptions: [...subscriptions, empty] })}>
+        <button type="button" onClick={() => set({ subscriptions: [...subscriptions, empty()] })}>
           <Icon name="plus" />
           Another subscription
         </button>
       </div>
     </Form>
-  );
-}
-
-function SubscriptionFields(props: {
-  value: Subscription;
-  onChange: (change: Partial<Subscription>) => void;
-}) {
-  const { value, onChange } = props;
-  return (
-    <div class="row">
-      <Select
-        label="When"
-        value={value.subscription_type}
-        options={subscriptionTypes}
-        onValue={(subscription_type) => onChange({ subscription_type })}
-      />
-      <Select
-        label="In"
-        value={value.subject_type}
-        options={subjects}
-        onValue={(subject_type) => onChange({ subject_type })}
-      />
-      <Field
-        label="Its id"
-        required
-        value={value.subject_id}
-        onValue={(subject_id) => onChange({ subject_id })}
-      />
-      <Field
-        label="Room type"
-        placeholder="any"
-        value={value.filter?.room_type ?? ''}
-        onValue={(room_type) => onChange({ filter: room_type ? { room_type } : {} })}
-      />
-    </div>
   );
 }

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { explain } from '../client.ts';
 import { Select } from '../fields/field.tsx';
+import { inWords } from '../filter/condition.ts';
 import { forget, useResource } from '../resource.ts';
 import { navigate } from '../router.ts';
 import type { PageProps } from '../routes.ts';
@@ -12,10 +13,19 @@ import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast } from '../ui/toasts.tsx';
-import { currentOrg, hasRole, Role } from '../workspace.ts';
-import { statusOf, subjects, subscriptionTypes, type Webhook, webhooksApi } from './api.ts';
+import { currentOrg, hasRole, Role, workspace } from '../workspace.ts';
+import {
+  projectSubscriptionType,
+  type Subscription,
+  statusOf,
+  subjects,
+  subscriptionTypes,
+  type Webhook,
+  webhooksApi,
+} from './api.ts';
 import { DeliveryLog } from './delivery-log.tsx';
 import { Recover } from './recover.tsx';
+import { conditionOf } from './subscription-fields.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 
 export function Page({ params }: PageProps) {
@@ -47,7 +57,6 @@ function One(props: { orgId: string; webhook: Webhook; back: string; reload: () 
   const { orgId, webhook, reload } = props;
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);
-  const isActive = webhook.status === 'WEBHOOK_STATUS_ACTIVE';
   const does = async (
     work: () => Promise<unknown>,
     done: string,
@@ -83,7 +92,7 @@ function One(props: { orgId: string; webhook: Webhook; back: string; reload: () 
             {statusOf(webhook.status).name}
           </span>
         </div>
-        {hasRole(Role.ADMIN) ? <Actions isActive={isActive} open={setOpen} turn={turn} /> : null}
+        <Actions status={webhook.status} open={setOpen} turn={turn} />
       </div>
       <Facts webhook={webhook} />
       <DeliveryLog orgId={orgId} webhookId={webhook.id} />
@@ -102,6 +111,7 @@ function One(props: { orgId: string; webhook: Webhook; back: string; reload: () 
       ) : null}
       {open === 'test' ? (
         <SendTest
+          webhook={webhook}
           onClose={close}
           send={(event) => {
             close();
@@ -131,11 +141,8 @@ function Facts({ webhook }: { webhook: Webhook }) {
       <h3>When</h3>
       <ul>
         {webhook.subscriptions.map((one) => (
-          <li key={one.subscription_type + one.subject_type + one.subject_id}>
-            {subscriptionTypes.find(({ value }) => value === one.subscription_type)?.name} ·{' '}
-            {subjects.find(({ value }) => value === one.subject_type)?.name.toLowerCase()}:{' '}
-            <code>{one.subject_id}</code>
-            {one.filter?.room_type ? ` · rooms of type ${one.filter.room_type}` : ''}
+          <li key={JSON.stringify(one)}>
+            <When subscription={one} />
           </li>
         ))}
       </ul>
@@ -143,8 +150,33 @@ function Facts({ webhook }: { webhook: Webhook }) {
   );
 }
 
-function SendTest(props: { onClose: () => void; send: (event: string) => void }) {
-  const [event, setEvent] = useState<string>(subscriptionTypes[0].event);
+function When({ subscription: one }: { subscription: Subscription }) {
+  const type = subscriptionTypes.find(({ value }) => value === one.subscription_type)?.name;
+  if (one.subscription_type === projectSubscriptionType) {
+    const { kinds = [], properties = [] } = one.filter ?? {};
+    const project = workspace.value?.projects.find(({ id }) => id === one.subject_id);
+    const where = properties.map((filter) => inWords(conditionOf(filter))).join(', ');
+    return (
+      <>
+        {type} · project: {project?.displayName ?? <code>{one.subject_id}</code>} ·{' '}
+        {kinds.length > 0 ? kinds.join(', ') : 'every kind'}
+        {where ? ` · where ${where}` : ''}
+      </>
+    );
+  }
+  return (
+    <>
+      {type} · {subjects.find(({ value }) => value === one.subject_type)?.name.toLowerCase()}:{' '}
+      <code>{one.subject_id}</code>
+      {one.filter?.room_type ? ` · rooms of type ${one.filter.room_type}` : ''}
+    </>
+  );
+}
+
+function SendTest(props: { webhook: Webhook; onClose: () => void; send: (event: string) => void }) {
+  const [first] = props.webhook.subscriptions;
+  const own = subscriptionTypes.find(({ value }) => value === first?.subscription_type);
+  const [event, setEvent] = useState<string>((own ?? subscriptionTypes[0]).event);
   return (
     <Dialog title="Send a test" onClose={props.onClose}>
       <p>An example event is signed and delivered like a real one.</p>
@@ -164,13 +196,15 @@ function SendTest(props: { onClose: () => void; send: (event: string) => void })
 }
 
 function Actions(props: {
-  isActive: boolean;
+  status: string;
   open: (dialog: Open) => void;
   turn: (status: string, done: string) => void;
 }) {
+  if (!hasRole(Role.ADMIN)) return null;
+  const isActive = props.status === 'WEBHOOK_STATUS_ACTIVE';
   return (
     <div class="row">
-      {props.isActive ? (
+      {isActive ? (
         <button type="button" onClick={() => props.open('test')}>
           <Icon name="send" />
           Send a test
@@ -190,7 +224,7 @@ function Actions(props: {
       <Menu label="More" align="end" button={<>More</>}>
         <MenuItem onChoose={() => props.open('edit')}>Change it</MenuItem>
         <MenuItem onChoose={() => props.open('recover')}>Redeliver a time range</MenuItem>
-        {props.isActive ? (
+        {isActive ? (
           <MenuItem
             onChoose={() => props.turn('WEBHOOK_STATUS_INACTIVE', 'Inactive: nothing is sent')}
           >

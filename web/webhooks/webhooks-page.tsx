@@ -119,9 +119,9 @@ function Empty({ isAdmin }: { isAdmin: boolean }) {
     <section class="empty">
       <h2>No webhook yet</h2>
       <p>
-        A webhook tells another service at once when something happens in a room, a space or a
-        block, signed and repeated until it arrives: an event <code>message_sent</code> with its{' '}
-        <code>roomId</code>, for example.
+        A webhook tells another service at once when an event comes: of the kinds and with the
+        properties that you choose, a <code>purchase</code> above 100, for example, or a message in
+        a room. Each is signed, and repeated until it arrives.
       </p>
       {isAdmin ? null : <p class="hint">Admins of the organization make them.</p>}
       <p>
