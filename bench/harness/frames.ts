@@ -11,6 +11,9 @@ import {
 import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import type { Body } from '../../test/harness/requests/bodies.ts';
 
+/** Every frame's. */
+export const projectOfFrames = 'prj_bench';
+
 /** Frames of public-key requests, one request a body, each frame as full as ingest makes it under load. */
 export function makeFrames(bodies: readonly Body[], receiveTimeMs: number): Uint8Array[] {
   const frames: Uint8Array[] = [];
@@ -54,7 +57,11 @@ export function requestOf(
   { bytes, idOffsets, userAgent }: Body,
   receiveTimeMs: number,
 ): EncodedRequest {
-  const projectId = 'prj_bench';
-  const context = encodeContext({ projectId, credential: 'public', receiveTimeMs, userAgent });
+  const context = encodeContext({
+    projectId: projectOfFrames,
+    credential: 'public',
+    receiveTimeMs,
+    userAgent,
+  });
   return { context, body: bytes, events: idOffsets.length };
 }

@@ -1,5 +1,6 @@
 // A batch through the pipeline's builder with webhooks (subject) and without (calibration): the look-up of
-// subscriptions, matching, rendering, and the deliveries up to the broker. A tenth of the events are messages in rooms.
+// subscriptions, matching, rendering, and the deliveries up to the broker. A tenth of the events are messages in rooms,
+// which webhooks hear of by their room or by their kind.
 
 import { createHash } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
@@ -13,11 +14,15 @@ import {
   type Subscriptions,
 } from '../../../pipeline/webhooks/subscriptions.ts';
 import { encodeDelivery } from '../../../platform/webhooks/delivery.ts';
-import type { Subscription, WebhookRecord } from '../../../platform/webhooks/webhook-record.ts';
+import type {
+  ProjectSubscription,
+  RoomSubscription,
+  WebhookRecord,
+} from '../../../platform/webhooks/webhook-record.ts';
 import { webhookRecord } from '../../../test/harness/models/webhook-records.ts';
 import { type Body, makeBodies } from '../../../test/harness/requests/bodies.ts';
 import { type Bench, check } from '../../bench.ts';
-import { makeFrames, packFrames } from '../../harness/frames.ts';
+import { makeFrames, packFrames, projectOfFrames } from '../../harness/frames.ts';
 import { comparePairs } from '../../harness/pairs.ts';
 
 interface Parameters {
@@ -51,6 +56,13 @@ const cases: readonly Case[] = [
   { name: '2,500, none of them fits', webhooks: subscribers(50, 50, 'another'), deliveries: 0 },
   { name: 'one webhook for every message', webhooks: subscribers(1, rooms, 'room'), deliveries: 1 },
   { name: 'ten for every message', webhooks: subscribers(10, rooms, 'room'), deliveries: 10 },
+  {
+    name: '2,500 to 20 kinds, none of them fits',
+    webhooks: ofKinds(50, 50, 'another'),
+    deliveries: 0,
+  },
+  { name: 'a kind of every message', webhooks: ofKinds(1, 1, 'message_sent'), deliveries: 1 },
+  { name: '1,000 filters, none of them holds', webhooks: withFilters(50, 20), deliveries: 0 },
 ];
 
 export const webhookMatchingBench: Bench = {
@@ -106,10 +118,37 @@ async function prepare(): Promise<void> {
 
 /** Webhooks that each subscribe to the first `count` rooms of a name. */
 function subscribers(webhooks: number, count: number, room: string): WebhookRecord[] {
-  const subscriptions = Array.from({ length: count }, (_, n): Subscription => {
+  const subscriptions = Array.from({ length: count }, (_, n): RoomSubscription => {
     return { subjectType: 'ROOM', subjectId: `${room}-${n}`, eventType: 'message_sent' };
   });
   return Array.from({ length: webhooks }, (_, n) => webhookRecord({ id: `w${n}`, subscriptions }));
+}
+
+/** Webhooks that each subscribe `count` times to twenty kinds; the first of all is `kind`. */
+function ofKinds(webhooks: number, count: number, kind: string): WebhookRecord[] {
+  return Array.from({ length: webhooks }, (_, webhook) => {
+    const subscriptions = Array.from({ length: count }, (_, n): ProjectSubscription => {
+      const kinds = Array.from({ length: 20 }, (_, one) => `${kind}-${webhook}-${n}-${one}`);
+      return toProject({ kinds: [kind, ...kinds.slice(1)] });
+    });
+    return webhookRecord({ id: `w${webhook}`, subscriptions });
+  });
+}
+
+/** As many filters of properties as an organization can have, on the messages. */
+function withFilters(webhooks: number, count: number): WebhookRecord[] {
+  return Array.from({ length: webhooks }, (_, webhook) => {
+    const subscriptions = Array.from({ length: count }, (_, n): ProjectSubscription => {
+      const value = `another-${webhook}-${n}`;
+      const filter = { property: 'room_id', operator: 'FILTER_OPERATOR_EQUALS', value };
+      return toProject({ kinds: ['message_sent'], properties: [filter] });
+    });
+    return webhookRecord({ id: `w${webhook}`, subscriptions });
+  });
+}
+
+function toProject(filter: Pick<ProjectSubscription, 'kinds' | 'properties'>): ProjectSubscription {
+  return { subjectType: 'PROJECT', subjectId: projectOfFrames, eventType: 'event', ...filter };
 }
 
 /** The benches' medium bodies, in which every tenth event becomes a message. */
