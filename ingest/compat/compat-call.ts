@@ -6,6 +6,7 @@ import type { BodyReceiver } from '../../platform/http/bodies/received-body.ts';
 import type { Lease } from '../../platform/http/bodies/request-memory.ts';
 import { peerAddressOf } from '../../platform/http/caller-request.ts';
 import type { HttpAnswer } from '../../platform/http/plain-requests.ts';
+import { isObject } from '../../platform/json.ts';
 import { readWithin } from '../rpc/accept.ts';
 import { type Refusal, refusal, violationRefusal } from '../rpc/answer.ts';
 import { type Principal, principalOrRefusal } from '../rpc/authenticate.ts';
@@ -35,6 +36,8 @@ interface Call {
 const accessMethod = 'sdk.events.v1.EventsService/BatchCreate';
 /** Of a body whose key is not known before it is read. */
 const maxUnknownBytes = 4 * 1_048_576;
+/** Of one request: an SDK's batch has hundreds, and each becomes an object. */
+const maxItems = 10_000;
 /** A raw key's form, wherever it stands. */
 const keyForm = /(?:pub|prv)_[0-9A-Za-z]{42}/;
 
@@ -99,6 +102,12 @@ interface ReadCall {
 async function serveJson(options: CallOptions, call: Call, read: ReadCall): Promise<Served> {
   const { head, endpoints, request } = call;
   const { json, found, receiveTimeMs } = read;
+  const items = longestList(json);
+  if (items > maxItems) {
+    const message = `the request must hold at most ${maxItems} items, got ${items}`;
+    const tooMany = refusal('invalid_argument', 'events_count', message);
+    return { outcome: told(options, call, read.principal, tooMany) };
+  }
   const claiming = endpoints.filter(({ claims }) => claims === undefined || claims(head, json));
   const on = options.familiesOf(read.principal.projectId);
   const endpoint = claiming.find(({ family }) => on.includes(family)) ?? claiming[0];
@@ -148,6 +157,14 @@ async function textOf(
   if (request.method === 'POST') return receiveText(request, bodies, lease, maxBytes);
   const data = head.query.get('data');
   return data === null ? Buffer.from('{}') : dataText(data);
+}
+
+/** The items of a request are a list, or one of its members is. */
+function longestList(json: unknown): number {
+  if (Array.isArray(json)) return json.length;
+  if (!isObject(json)) return 0;
+  const lists = Object.values(json).filter((value) => Array.isArray(value));
+  return Math.max(0, ...lists.map(({ length }) => length));
 }
 
 function firstKey(

@@ -300,6 +300,21 @@ describe('the answer', () => {
     expect(await post('/batch/', deep)).toMatchObject({ status: 400 });
   });
 
+  it('refuses more items than any SDK sends at once', async () => {
+    const many = Array.from({ length: 10_001 }, () => 0);
+    expect(await post('/batch/', batch(...many))).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('at most 10000 items'),
+    });
+  });
+
+  it('is 404 where the instance serves no such paths', async () => {
+    const without = await startIngestService({ compatOf: undefined });
+    const response = await fetch(`${without.baseUrl}/e/`, { method: 'POST', body: '{}' });
+    await without.stop();
+    expect(response.status).toBe(404);
+  });
+
   it('is 403 where the setting does not name the family', async () => {
     await switchOn('segment');
     const answer = await post('/e/', batch(event()));

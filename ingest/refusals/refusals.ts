@@ -13,7 +13,7 @@ import { toldField } from './told-field.ts';
 /** A refused request of a key that is known. */
 export interface RefusedRequest {
   projectId: string;
-  /** `package.Service/Method`. */
+  /** `package.Service/Method`; `compat/FAMILY` for another vendor's SDK. */
   method: string;
   refusal: Refusal;
   headers: Pick<IncomingHttpHeaders, 'user-agent'>;

@@ -5,7 +5,7 @@ import { type MessageFields, readFields, textOf } from './message-fields.ts';
 
 export interface RefusalMessage {
   timeMs: number;
-  /** `package.Service/Method`. */
+  /** `package.Service/Method`; `compat/FAMILY` for another vendor's SDK. */
   method: string;
   /** The event's place in its request, from 0; -1 where the rule is about no single event. */
   eventIndex: number;

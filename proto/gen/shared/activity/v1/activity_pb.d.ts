@@ -525,7 +525,7 @@ export declare type Refusal = Message<"shared.activity.v1.Refusal"> & {
   time?: Timestamp | undefined;
 
   /**
-   * `package.Service/Method`.
+   * `package.Service/Method`; `compat/FAMILY` for another vendor's SDK.
    *
    * @generated from field: string method = 2;
    */
