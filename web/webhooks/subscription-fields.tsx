@@ -1,7 +1,12 @@
 // The fields of one subscription: of a project's events by kind and properties, or of what happens in a room.
 
-import { fromJson, toJson } from '@bufbuild/protobuf';
-import { PropertyFilterSchema } from '../../proto/gen/common/v1/filter_pb.js';
+import { fromJson } from '@bufbuild/protobuf';
+import {
+  FilterOperatorSchema,
+  PropertyFilterSchema,
+  PropertySource,
+  PropertySourceSchema,
+} from '../../proto/gen/common/v1/filter_pb.js';
 import { Field, Select } from '../fields/field.tsx';
 import { type Condition, fromPropertyFilter, toPropertyFilter } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
@@ -135,10 +140,14 @@ export function conditionOf(json: PropertyFilterJson): Condition {
 }
 
 function jsonOf(condition: Condition): PropertyFilterJson {
-  const {
-    property = '',
-    operator = '',
-    ...rest
-  } = toJson(PropertyFilterSchema, toPropertyFilter(condition));
-  return { property, operator, ...rest };
+  const { property, operator, value, values, source } = toPropertyFilter(condition);
+  return {
+    property,
+    operator: FilterOperatorSchema.value[operator].name,
+    ...(value !== '' && { value }),
+    ...(values.length > 0 && { values }),
+    ...(source !== PropertySource.UNSPECIFIED && {
+      source: PropertySourceSchema.value[source].name,
+    }),
+  };
 }
