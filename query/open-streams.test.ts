@@ -61,6 +61,44 @@ afterEach(async () => {
   characters = 0;
 });
 
+/** Ends with the stream that reads it. */
+async function* awaited(): AsyncGenerator<number> {
+  yield await new Promise<number>(() => {});
+}
+
+it('keeps a stream open while nobody can check its credential, for a while', async () => {
+  const run = async (): Promise<void> => {
+    const [ask] = timers.keys();
+    if (ask !== undefined) timers.delete(ask);
+    ask?.();
+    await new Promise(setImmediate);
+  };
+  let answer: ConnectError | undefined;
+  const open = () => {
+    const never = new AbortController().signal;
+    const watched = streams.watch(projectId, never, awaited(), async () => answer);
+    return watched[Symbol.asyncIterator]()
+      .next()
+      .catch((error: unknown) => error);
+  };
+  const notNow = new ConnectError('not now', Code.Unavailable);
+  const late = open();
+  answer = notNow;
+  for (let asks = 0; asks < 20; asks++) await run();
+  expect(streams.open).toBe(1);
+  answer = undefined;
+  await run();
+  answer = notNow;
+  for (let asks = 0; asks < 20; asks++) await run();
+  expect(streams.open).toBe(1);
+  await run();
+  expect(await late).toBe(notNow);
+  const revoked = open();
+  answer = new ConnectError('revoked', Code.Unauthenticated);
+  await run();
+  expect(await revoked).toBe(answer);
+});
+
 /** The body of a stream's one request message. */
 const envelope = Buffer.concat([Buffer.from([0, 0, 0, 0, 2]), Buffer.from('{}')]);
 

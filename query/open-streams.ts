@@ -29,6 +29,12 @@ export type CredentialEnd = () => Promise<ConnectError | undefined>;
 
 /** A credential's end is known within milliseconds, and asking costs map look-ups: streams end within a second. */
 const askEveryMs = 500;
+/**
+ * A stream goes on for so many asks that nobody can answer, as without a leader of the broker's records: each takes up
+ * to a second, so half a minute, in which another one leads as a rule. Nobody can revoke a key meanwhile either, unless
+ * this process alone is cut off.
+ */
+const maxUntoldAsks = 20;
 
 export class OpenStreams {
   readonly #bounds: StreamBounds;
@@ -118,13 +124,15 @@ export class OpenStreams {
   /** Asks again and again, one question at a time, until there is an end or the function that it returns is called. */
   #ask(credentialEnd: CredentialEnd, end: (why: ConnectError) => void): () => void {
     let isOver = false;
+    let untoldAsks = 0;
     let callOff = (): void => {};
     const ask = async (): Promise<void> => {
       // Where nobody can tell, the stream goes on: whoever cannot be asked now can be asked again.
       const why = await credentialEnd().catch(() => undefined);
       if (isOver) return;
-      if (why !== undefined) end(why);
-      else wait();
+      untoldAsks = why?.code === Code.Unavailable ? untoldAsks + 1 : 0;
+      if (why === undefined || (untoldAsks > 0 && untoldAsks <= maxUntoldAsks)) wait();
+      else end(why);
     };
     const wait = (): void => {
       callOff = this.#timer(askEveryMs, () => void ask());
