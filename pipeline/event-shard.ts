@@ -27,7 +27,7 @@ import type { BatchLimits } from './consume/message-queue.ts';
 import { MessageSource } from './consume/message-source.ts';
 import { openStoredMessages } from './consume/queue-state.ts';
 import { tellCrowding } from './consume/turns/tell-crowding.ts';
-import { haltedByLoss } from './lost-messages.ts';
+import { haltedByLoss, noteLoss } from './lost-messages.ts';
 import type { PipelineMetrics } from './metrics.ts';
 import { openStoredState, type StoredState } from './stored-state.ts';
 import { tellVerdicts } from './watch/verdicts.ts';
@@ -137,6 +137,9 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
     const parts = writerParts(options, { ledger, source, stream, stored, untilAnswered });
     const { onDone } = followers;
     return await runEventWriter({ ...parts, onDone }, `events:${created}:${shard}`);
+  } catch (error) {
+    await noteLoss(ledger, error);
+    throw error;
   } finally {
     options.stop.removeEventListener('abort', stopSource);
     source.stop();
@@ -154,7 +157,8 @@ function followWriter(
   const seenBytes = (): number => stored.seen.bytes;
   const books = openBooks({ clickhouse, shard, clock, log, metrics, seenBytes });
   const messages = openStoredMessages(nats, eventsStream(shard));
-  const leftovers = watchLeftovers({ stored: messages, ledger, shard, log });
+  const onLost = (error: Error): void => source.fail(error);
+  const leftovers = watchLeftovers({ stored: messages, ledger, shard, log, onLost });
   const crowding = tellCrowding({
     ...{ shard, send, source },
     onTold: (projects) =>

@@ -25,7 +25,7 @@ import { useBroker } from '../test/harness/servers/use-servers.ts';
 import { queueState } from './consume/queue-state.ts';
 import { haltedByLoss, passLostMessages } from './lost-messages.ts';
 import { startPipeline } from './start.ts';
-import { takeOverLedger } from './write/ledger.ts';
+import { type Ledger, takeOverLedger } from './write/ledger.ts';
 import { readLedgerRecord } from './write/ledger-record.ts';
 import type { WriterState } from './write/writer-state.ts';
 
@@ -85,10 +85,18 @@ function start(connection = nats) {
 }
 
 /** Looks at a stream whose info has these ends, one after the other, and the last one for ever. */
-async function look(ends: readonly number[], storedMs?: number, stop = new AbortController()) {
+async function look(
+  ends: readonly number[],
+  storedMs?: number,
+  stop = new AbortController(),
+  marks: Partial<Pick<Ledger, 'newestMs' | 'lost'>> = {},
+) {
   const waitsMs: number[] = [];
   const states: WriterState[] = [];
-  const mark = { lastDone: done, streamCreated: 'then' };
+  const mark = {
+    ...{ lastPromised: done, streamCreated: 'then' },
+    ...{ newestMs: marks.newestMs, lost: marks.lost },
+  };
   const state = async () => {
     const lastSeq = ends[Math.min(waitsMs.length, ends.length - 1)] ?? 0;
     return { created: 'then', messages: 0, bytes: 0, firstSeq: 1, lastSeq, oldestMs: 0 };
@@ -127,6 +135,25 @@ it('does not take new messages for an applied log', async () => {
   // The messages of before, then one of after the first look where the last done one was.
   expect((await look([held, done], 999)).end).toBeUndefined();
   await expect(look([held, done], 1_001)).rejects.toThrow('still halted');
+});
+
+it('tells new messages under done sequences by the broker’s time, whatever its own clock says', async () => {
+  const never = new AbortController();
+  // The stream was never seen to end earlier: it had counted past the mark before this writer began.
+  await expect(look([done], 501, never, { newestMs: 500 })).rejects.toThrow('still halted');
+  expect((await look([done], 500, never, { newestMs: 500 })).states).toEqual([]);
+  expect((await look([held, done], 2_000, never, { newestMs: 2_000 })).end).toBeUndefined();
+  // Of a mark that an older version has written nothing is known.
+  expect((await look([done], 501)).end).toBeUndefined();
+});
+
+it('stays halted where an earlier writer has found a sequence given anew', async () => {
+  const lost = { seq: held, newestMs: 500 };
+  const never = new AbortController();
+  await expect(look([done], 501, never, { newestMs: 900, lost })).rejects.toThrow('still halted');
+  // The store is put back: the sequence has its first message again, or none.
+  expect((await look([done], 500, never, { newestMs: 900, lost })).end).toBeUndefined();
+  expect((await look([done], undefined, never, { newestMs: 900, lost })).end).toBeUndefined();
 });
 
 it('tells a writer that is stopped from the start of the halt, and offers no deletion', async () => {

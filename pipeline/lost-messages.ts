@@ -1,6 +1,6 @@
-// Finds a stream that ends before its ledger's mark: the broker has lost the latest messages, as a cut of its power can
-// make it. It would give their sequences to new messages, and the writer would take each of these for one that is done.
-// A stream's new leader looks the same until it has applied its log, so one answer proves nothing.
+// Finds a stream that ends before its ledger's mark, or has given sequences up to it to other messages: the broker has
+// lost the latest messages, as a cut of its power can make it, and the writer would take new ones for those that are
+// done. A stream's new leader looks the same until it has applied its log, so one answer proves nothing.
 
 import { buckets } from '../platform/broker/buckets.ts';
 import { youngAsks, youngPauseMs } from '../platform/broker/cluster/leader-info.ts';
@@ -17,12 +17,18 @@ import {
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { sleep } from '../platform/retry.ts';
-import { openStoredMessages, queueState, type StoredMessages } from './consume/queue-state.ts';
+import { GivenAnewError } from './consume/given-anew.ts';
+import {
+  openStoredMessages,
+  type QueueState,
+  queueState,
+  type StoredMessages,
+} from './consume/queue-state.ts';
 import type { Ledger } from './write/ledger.ts';
 import { lastDoneOf, readLedgerRecord } from './write/ledger-record.ts';
 import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
-type Mark = Pick<Ledger, 'lastDone' | 'streamCreated'>;
+type Mark = Pick<Ledger, 'lastPromised' | 'newestMs' | 'lost' | 'streamCreated'>;
 
 const queues = [
   { streamOf: eventsStream, subjectOf: eventsSubject, keyOf: eventsLedgerKey },
@@ -54,10 +60,12 @@ interface LossParts {
   wait?: typeof sleep;
 }
 
+type Loss = { kind: 'ends'; endsAt: number } | { kind: 'givenAnew'; seq: number };
+
 /**
- * Resolves with undefined once the stream holds what its ledger has as done: at once, as a rule. Otherwise it asks on,
- * and the writer is halted after half a minute until the stream has caught up. A writer that is stopped from the start
- * does not wait that long: it resolves with the halt. Rejects with the reason of `stop` or `abort`.
+ * Resolves with undefined once the stream holds what its ledger has as done or promised: at once, as a rule. Otherwise
+ * it asks on, and the writer is halted after half a minute until the stream holds it again. A writer that is stopped
+ * from the start does not wait that long: it resolves with the halt. Rejects with the reason of `stop` or `abort`.
  */
 export async function haltedByLoss(
   options: LossOptions,
@@ -67,23 +75,23 @@ export async function haltedByLoss(
   const startMs = options.clock.nowMs();
   const isStopped = stop.aborted;
   const waits = isStopped ? abort : AbortSignal.any([stop, abort]);
-  let endedAt: number | undefined;
+  let newestMs = mark.newestMs;
   for (let asks = 1; ; asks++) {
-    const { created, lastSeq } = await untilAnswered(() => stored.state());
-    if (created !== mark.streamCreated) throw new Error(`${stream} was made anew`);
-    if (lastSeq < mark.lastDone) endedAt ??= lastSeq;
-    // New messages fill a stream up to the mark as an applied log does: those of the ledger are older than this call.
-    const isLost =
-      lastSeq < mark.lastDone ||
-      (endedAt !== undefined && (await untilAnswered(() => isNewer(stored, mark, startMs))));
-    if (!isLost || endedAt === undefined) {
+    const state = await untilAnswered(() => stored.state());
+    if (state.created !== mark.streamCreated) throw new Error(`${stream} was made anew`);
+    const { lastPromised, lost } = mark;
+    const marks = { lastPromised, lost, newestMs };
+    const loss = await untilAnswered(() => lossOf(stored, state, marks));
+    if (loss === undefined) {
       if (asks > 1) log.info({ shard, stream, asks }, 'the stream has caught up with its ledger');
       return undefined;
     }
+    // New messages fill a stream up to the mark as an applied log does: those of the ledger are older than this call.
+    newestMs ??= startMs;
     if (asks === 1)
-      log.warn({ shard, stream, lastSeq }, 'a stream ends before its ledger: asking again');
+      log.warn({ shard, stream, ...loss }, 'a stream lacks what its ledger has: asking again');
     if (asks >= youngAsks) {
-      const end = haltOf(stream, endedAt, mark.lastDone);
+      const end = haltOf(stream, loss, lastPromised);
       if (isStopped) return end;
       if (asks === youngAsks) log.error({ shard, ...end }, 'the writer is halted');
       onState('halted');
@@ -92,23 +100,41 @@ export async function haltedByLoss(
   }
 }
 
-function haltOf(stream: string, endedAt: number, lastDone: number): WriterEnd {
+async function lossOf(
+  stored: Pick<StoredMessages, 'storedMs'>,
+  { firstSeq, lastSeq, oldestMs }: QueueState,
+  { lastPromised, newestMs, lost }: Omit<Mark, 'streamCreated'>,
+): Promise<Loss | undefined> {
+  if (lastSeq < lastPromised) return { kind: 'ends', endsAt: lastSeq };
+  const marks = lost === undefined ? [] : [lost];
+  if (newestMs !== undefined && firstSeq <= lastPromised) {
+    marks.push({ seq: lastPromised, newestMs });
+    if (oldestMs > newestMs) marks.push({ seq: firstSeq, newestMs });
+  }
+  for (const { seq, newestMs: atMostMs } of marks) {
+    const storedMs = (await stored.storedMs(seq)) ?? 0;
+    if (storedMs > atMostMs) return { kind: 'givenAnew', seq };
+  }
+  return undefined;
+}
+
+function haltOf(stream: string, loss: Loss, lastPromised: number): WriterEnd {
   return {
     kind: 'halted',
     reason:
-      `${stream} ends at ${endedAt}, and messages up to ${lastDone} are done: new ones would be taken for done. ` +
-      'Start the servers of the broker that are down: the writer goes on by itself once the stream has caught up. ' +
-      'Where its messages are lost, put the broker’s store back from a copy',
+      loss.kind === 'ends'
+        ? `${stream} ends at ${loss.endsAt}, and messages up to ${lastPromised} are done or promised: new ones would be ` +
+          'taken for these. Start the servers of the broker that are down: the writer goes on by itself once the stream ' +
+          'has caught up. Where its messages are lost, put the broker’s store back from a copy'
+        : `${stream} has lost messages that are done, and has given their sequences to new ones, ${loss.seq} to one of ` +
+          'them. None of these is stored or removed. Put the broker’s store back from a copy, and keep the one of now: ' +
+          'the writer goes on by itself then',
   };
 }
 
-/** Whether the message of the mark was stored after `sinceMs`. */
-async function isNewer(
-  stored: Pick<StoredMessages, 'storedMs'>,
-  { lastDone }: Mark,
-  sinceMs: number,
-): Promise<boolean> {
-  return ((await stored.storedMs(lastDone)) ?? 0) > sinceMs;
+/** Keeps for the next run what made a writer end, where it was a sequence that is given anew. */
+export async function noteLoss(ledger: Pick<Ledger, 'noteLost'>, error: unknown): Promise<void> {
+  if (error instanceof GivenAnewError) await ledger.noteLost(error.lost);
 }
 
 /**
@@ -141,7 +167,7 @@ export async function passLostMessages(options: {
 async function endBefore(
   nats: NatsConnection,
   stream: string,
-  { lastDone, streamCreated }: Mark,
+  { lastDone, streamCreated }: Pick<Ledger, 'lastDone' | 'streamCreated'>,
 ): Promise<number | undefined> {
   const { created, lastSeq } = await queueState(nats, stream);
   return created === streamCreated && lastSeq < lastDone ? lastSeq : undefined;

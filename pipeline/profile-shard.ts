@@ -19,7 +19,7 @@ import type { BatchLimits } from './consume/message-queue.ts';
 import { MessageSource } from './consume/message-source.ts';
 import { openStoredMessages } from './consume/queue-state.ts';
 import { tellCrowding } from './consume/turns/tell-crowding.ts';
-import { haltedByLoss } from './lost-messages.ts';
+import { haltedByLoss, noteLoss } from './lost-messages.ts';
 import type { PipelineMetrics } from './metrics.ts';
 import { ProfileCache } from './profiles/cache.ts';
 import { separateDeletedMembers } from './profiles/deleted-members.ts';
@@ -93,7 +93,8 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
   if (options.stop.aborted) stopSource();
   const cache = new ProfileCache(cacheBytes);
   const stored = openStoredMessages(nats, stream);
-  const leftovers = watchLeftovers({ stored, ledger, shard, log });
+  const onLost = (error: Error): void => source.fail(error);
+  const leftovers = watchLeftovers({ stored, ledger, shard, log, onLost });
   const report = createReport(options);
   const crowding = tellCrowding({
     ...{ shard, source },
@@ -119,6 +120,9 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
         report(done);
       },
     });
+  } catch (error) {
+    await noteLoss(ledger, error);
+    throw error;
   } finally {
     options.stop.removeEventListener('abort', stopSource);
     stopSource();

@@ -75,7 +75,8 @@ it('a stream that loses its leader looks shorter, and neither halts its writer n
   const states: string[] = [];
   const ended = haltedByLoss({
     ...{ nats, stream, shard: 0, log, clock: systemClock, untilAnswered },
-    ...{ mark: { lastDone, streamCreated: created }, stop: signal, abort: signal },
+    mark: { lastPromised: lastDone, newestMs: undefined, lost: undefined, streamCreated: created },
+    ...{ stop: signal, abort: signal },
     onState: (state) => void states.push(state),
   });
   const messages = openEventStream({ connection: nats, stream, created, retry: untilAnswered });

@@ -7,6 +7,7 @@ import {
   type Msg,
   type NatsConnection,
   nanos,
+  type StoredMsg,
   type StreamInfo,
   type Subscription,
 } from '../../platform/broker/nats.ts';
@@ -19,6 +20,8 @@ export interface StreamMessage {
   /** In memory of its own, so that it can be freed by itself. */
   data: Uint8Array;
   ackSubject?: string | undefined;
+  /** When the broker stored it, by its clock. */
+  storedMs?: number;
   /** Messages that the stream held behind it when it was delivered. */
   undelivered?: number;
 }
@@ -116,15 +119,19 @@ async function readMessage(
   seq: number,
 ): Promise<StreamMessage | undefined> {
   const found = await findMessage(connection, stream, seq);
-  if (found !== undefined) return { seq, data: copyOf(found.data) };
+  if (found !== undefined) return readOf(found);
   if (!isClustered(connection)) return undefined;
   const before = await streamInfo(connection, stream);
   const again = await findMessage(connection, stream, seq);
-  if (again !== undefined) return { seq, data: copyOf(again.data) };
+  if (again !== undefined) return readOf(again);
   const after = await streamInfo(connection, stream);
   const isReached = before.state.last_seq >= seq;
   if (isReached && before.cluster?.leader === after.cluster?.leader) return undefined;
   throw new Error(`the leader of ${stream} has not applied its log up to ${seq} yet`);
+}
+
+function readOf({ seq, data, time }: StoredMsg): StreamMessage {
+  return { seq, data: copyOf(data), storedMs: time.getTime() };
 }
 
 /**
@@ -222,11 +229,15 @@ class Puller {
 }
 
 /** What a message's ack subject says; undefined for a status, which has no such subject. */
-function deliveryOf(message: Msg): Pick<StreamMessage, 'seq' | 'undelivered'> | undefined {
+function deliveryOf(
+  message: Msg,
+): Pick<StreamMessage, 'seq' | 'storedMs' | 'undelivered'> | undefined {
   if (message.reply === undefined || !message.reply.startsWith('$JS.ACK.')) return undefined;
   const tokens = message.reply.split('.');
   // Newer servers put the domain and the account's hash in front of the stream's name.
   const first = tokens.length === 9 ? 2 : 4;
   const [seq, undelivered] = [Number(tokens[first + 3]), Number(tokens[first + 6])];
-  return Number.isSafeInteger(seq) ? { seq, undelivered } : undefined;
+  // Nanoseconds, which a number does not hold.
+  const storedMs = Number(tokens[first + 5]?.slice(0, -6));
+  return Number.isSafeInteger(seq) ? { seq, storedMs, undelivered } : undefined;
 }

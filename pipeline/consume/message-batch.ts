@@ -56,6 +56,16 @@ export function packMessages({ messages }: MessageBatch, memory = new ArrayBuffe
   return { seqs, lengths, bytes };
 }
 
+/** When the broker stored the newest of the messages; undefined where that is unknown of one. */
+export function newestMsOf({ messages }: MessageBatch): number | undefined {
+  let newestMs = 0;
+  for (const { storedMs } of messages) {
+    if (storedMs === undefined) return undefined;
+    newestMs = Math.max(newestMs, storedMs);
+  }
+  return newestMs;
+}
+
 /** Frees the bytes of a batch that has been built. The messages keep what their acks need. */
 export function forgetBytes({ messages }: MessageBatch): void {
   for (const message of messages) {

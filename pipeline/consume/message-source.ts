@@ -2,7 +2,9 @@
 // may deliver late, twice or out of order; `next` gives every stored message that is not done, once, and a project's
 // messages in stream order.
 
+import type { Ledger } from '../write/ledger.ts';
 import type { EventStream, StreamMessage } from './event-stream.ts';
+import { requireDone, requireSame } from './given-anew.ts';
 import type { MessageBatch } from './message-batch.ts';
 import { type BatchLimits, MessageQueue } from './message-queue.ts';
 import { UnackedMessages } from './unacked-messages.ts';
@@ -13,13 +15,8 @@ const fillAtOnce = 16;
 const roomPauseMs = 50;
 
 /** The messages that are done, as the ledger knows them. */
-export interface DoneMessages {
-  /** Every message up to this sequence is done. */
-  readonly hwm: number;
-  /** The last sequence that is done. */
-  readonly lastDone: number;
-  isDone(seq: number): boolean;
-}
+export type DoneMessages = Pick<Ledger, 'hwm' | 'lastDone' | 'isDone'> &
+  Partial<Pick<Ledger, 'newestMs'>>;
 
 /**
  * Two counters, both sequences of the stream, say how far a source is:
@@ -159,19 +156,25 @@ export class MessageSource {
   }
 
   #arrive(message: StreamMessage): void {
-    if (this.#stopped || this.#ahead.has(message.seq)) return;
+    try {
+      if (!this.#stopped) this.#take(message);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #take(message: StreamMessage): void {
     this.#undelivered = message.undelivered ?? this.#undelivered;
-    if (this.#done.isDone(message.seq)) {
+    const held = this.#ahead.get(message.seq);
+    if (held !== undefined) requireSame(held, message);
+    else if (this.#done.isDone(message.seq)) {
+      requireDone(message, this.#done.newestMs);
       this.#guard(this.#ackAgain(message));
       if (message.seq === this.#expected) this.#moveExpected(this.#expected + 1);
     } else if (message.seq < this.#expected) {
       this.#unacked.deliveredAgain(message);
     } else if (message.seq === this.#expected) {
-      try {
-        this.#enqueue(message);
-      } catch (error) {
-        this.#fail(error);
-      }
+      this.#enqueue(message);
     } else {
       this.#ahead.set(message.seq, message);
       this.#aheadBytes += message.data.length;
@@ -268,11 +271,11 @@ export class MessageSource {
 
   /** Ends the source where work in the background fails. */
   #guard(work: Promise<void>): void {
-    work.catch((error: unknown) => this.#fail(error));
+    work.catch((error: unknown) => this.fail(error));
   }
 
   /** Ends the source; `next` throws the error. */
-  #fail(error: unknown): void {
+  fail(error: unknown): void {
     if (this.#stopped) return;
     this.#failure = error instanceof Error ? error : new Error(String(error));
     this.stop();

@@ -23,7 +23,10 @@ export interface StoredMessages {
   state(): Promise<QueueState>;
   /** False where there is no such message, or where the broker could not delete it. */
   delete(seq: number): Promise<boolean>;
-  /** When the message was stored, by the broker's clock; undefined where there is none. */
+  /**
+   * When the message was stored, by the broker's clock; undefined where there is none, or one that holds nothing, as
+   * they fill a stream up to its ledger's mark.
+   */
   storedMs(seq: number): Promise<number | undefined>;
 }
 
@@ -68,7 +71,8 @@ export function openStoredMessages(connection: NatsConnection, stream: string): 
       }
     },
     async storedMs(seq) {
-      return (await findMessage(connection, stream, seq))?.time.getTime();
+      const found = await findMessage(connection, stream, seq);
+      return found === undefined || found.data.length === 0 ? undefined : found.time.getTime();
     },
   };
 }

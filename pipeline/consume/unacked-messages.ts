@@ -2,6 +2,7 @@
 // on, so that the broker does not deliver them again. It does not decide when a message is acked.
 
 import type { EventStream, StreamMessage } from './event-stream.ts';
+import { requireSame } from './given-anew.ts';
 
 /** A third of the consumer's ack_wait. */
 const keepAliveEveryMs = 20_000;
@@ -27,10 +28,15 @@ export class UnackedMessages {
     this.#unacked.set(message.seq, { message, heardMs: performance.now() });
   }
 
-  /** Gives a message that was read without a delivery the ack subject of its later delivery, to be acked by that. */
-  deliveredAgain({ seq, ackSubject }: StreamMessage): void {
-    const held = this.#unacked.get(seq)?.message;
-    if (held !== undefined) held.ackSubject ??= ackSubject;
+  /**
+   * Gives a message that was read without a delivery the ack subject of its later delivery, to be acked by that. Throws
+   * where another message is delivered under its sequence.
+   */
+  deliveredAgain(message: StreamMessage): void {
+    const held = this.#unacked.get(message.seq)?.message;
+    if (held === undefined) return;
+    requireSame(held, message);
+    held.ackSubject ??= message.ackSubject;
   }
 
   ack(message: StreamMessage): void {

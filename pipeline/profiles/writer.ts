@@ -17,7 +17,7 @@ import type { DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { frameProjects } from '../../proto/wire/frame.ts';
 import type { DeadLetter } from '../build/thread-messages.ts';
 import type { EventStream, StreamMessage } from '../consume/event-stream.ts';
-import { forgetBytes, type MessageBatch, readAgain } from '../consume/message-batch.ts';
+import { forgetBytes, type MessageBatch, newestMsOf, readAgain } from '../consume/message-batch.ts';
 import type { MessageSource } from '../consume/message-source.ts';
 import { MemberTurns } from '../consume/turns/member-turns.ts';
 import { Laps } from '../write/laps.ts';
@@ -185,7 +185,8 @@ async function writeBatch(
   const block = blockOf(changed, shard, version);
   laps.end('load');
   onState('promising');
-  const begun = await ledger.begin(pendingOf(batch, seqs, block, version, read));
+  const pending = pendingOf(batch, seqs, block, version, read);
+  const begun = await ledger.begin(pending, newestMsOf(batch));
   if (begun === 'lost') return { kind: 'fenced' };
   laps.end('promise');
   onState('inserting');

@@ -36,6 +36,12 @@ export interface Pending {
 
 export type Totals = LedgerCounts;
 
+/** A sequence, and when the broker stored the newest message up to it, by its clock: a newer one there is another. */
+export interface SequenceTime {
+  seq: number;
+  newestMs: number;
+}
+
 export interface LedgerRecord extends VersionedRecord {
   /** The time at which the stream was made: a stream made anew counts from 1 again. */
   streamCreated: string;
@@ -44,6 +50,10 @@ export interface LedgerRecord extends VersionedRecord {
   /** The messages beyond it that are done, too, as ascending ranges: those of projects whose turn came earlier. */
   ahead?: [number, number][];
   pending?: Pending;
+  /** Of the last sequence that is done or promised; an older version, which knows no times, leaves it behind. */
+  newest?: SequenceTime;
+  /** Under this sequence a writer has found another message than was done. */
+  lost?: SequenceTime;
   totals: Totals;
   /** All messages that the stream lost before they were done. */
   lostMessages?: number;
@@ -59,6 +69,11 @@ export interface LedgerRecord extends VersionedRecord {
 /** The last sequence that is done. */
 export function lastDoneOf({ hwm, ahead }: Pick<LedgerRecord, 'hwm' | 'ahead'>): number {
   return ahead?.at(-1)?.[1] ?? hwm;
+}
+
+/** The last sequence that is done or promised. */
+export function lastPromisedOf(record: Pick<LedgerRecord, 'hwm' | 'ahead' | 'pending'>): number {
+  return Math.max(lastDoneOf(record), record.pending?.seqs.at(-1)?.[1] ?? 0);
 }
 
 /** Narrows a record's JSON; undefined where it has another version or is damaged. */
@@ -91,8 +106,15 @@ function isRecord(value: unknown): value is LedgerRecord {
     ['number', 'undefined'].includes(typeof record.lostMessages) &&
     (record.ahead === undefined || isRanges(record.ahead)) &&
     [record.hour, record.closed].every((hour) => hour === undefined || isLedgerHour(hour)) &&
+    [record.newest, record.lost].every((time) => time === undefined || isSequenceTime(time)) &&
     (record.pending === undefined || isPending(record.pending))
   );
+}
+
+function isSequenceTime(value: unknown): value is SequenceTime {
+  if (typeof value !== 'object' || value === null) return false;
+  const { seq, newestMs }: Partial<Record<keyof SequenceTime, unknown>> = value;
+  return typeof seq === 'number' && typeof newestMs === 'number';
 }
 
 function isPending(value: unknown): value is Pending {

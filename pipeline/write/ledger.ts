@@ -9,7 +9,9 @@ import { hourMs, type LedgerHour } from '../../platform/ledger/ledger-hours.ts';
 import {
   type LedgerRecord,
   lastDoneOf,
+  lastPromisedOf,
   type Pending,
+  type SequenceTime,
   schemaVersion,
   type Totals,
 } from './ledger-record.ts';
@@ -137,6 +139,24 @@ export class Ledger {
     return lastDoneOf(this.#record);
   }
 
+  get lastPromised(): number {
+    return lastPromisedOf(this.#record);
+  }
+
+  /**
+   * When the broker stored the newest message that is done or promised, by its clock: one that is newer and has such a
+   * sequence is another. Undefined where an older version has written.
+   */
+  get newestMs(): number | undefined {
+    const { newest } = this.#record;
+    return newest?.seq === this.lastPromised ? newest.newestMs : undefined;
+  }
+
+  /** Where a writer has found another message than was done. */
+  get lost(): SequenceTime | undefined {
+    return this.#record.lost;
+  }
+
   /** How many sequences are done, those that no message had included: it grows with each batch. */
   get doneCount(): number {
     return this.hwm + countOf(this.ahead);
@@ -158,14 +178,18 @@ export class Ledger {
     return this.#record.streamCreated;
   }
 
-  /** Promises a batch; the caller does so before its first effect. */
-  async begin(pending: Pending): Promise<LedgerWrite> {
+  /**
+   * Promises a batch; the caller does so before its first effect. `newestMs`: when the broker stored its newest
+   * message; absent where that is unknown.
+   */
+  async begin(pending: Pending, newestMs?: number): Promise<LedgerWrite> {
     if (this.#record.pending !== undefined) throw new Error('ledger: a batch is pending already');
     const { seqs } = pending;
     const isNew = !seqs.some(([first, last]) => this.isDone(first) || this.isDone(last));
     if (!isNew) throw new Error('ledger: a message of the batch is done already');
     await this.#options.mayPromise?.();
-    return this.#write({ ...this.#record, pending });
+    const newest = newestMs === undefined ? undefined : Math.max(this.newestMs ?? 0, newestMs);
+    return this.#write({ ...this.#record, pending }, newest);
   }
 
   /** Declares the pending batch done; the caller does so after its inserts and before its acks. */
@@ -182,9 +206,15 @@ export class Ledger {
     const lostMessages = (rest.lostMessages ?? 0) + lost;
     const hours = this.#hoursWith({ ...pending.counts, lostMessages: lost });
     const marks = { hwm, ...(ahead.length > 0 && { ahead }) };
-    const written = await this.#write({ ...rest, ...hours, ...marks, totals, lostMessages });
+    const record = { ...rest, ...hours, ...marks, totals, lostMessages };
+    const written = await this.#write(record, this.newestMs);
     if (written === 'written' && hours.closed !== undefined) await this.keepClosed();
     return written;
+  }
+
+  /** Keeps for later writers that the stream gives sequences anew. No batch may be written meanwhile. */
+  async noteLost(lost: SequenceTime): Promise<LedgerWrite> {
+    return this.#write({ ...this.#record, lost }, this.newestMs);
   }
 
   /** Moves the closed hour to where hours are kept; it stays in the record too, until the next one closes. */
@@ -206,9 +236,16 @@ export class Ledger {
     return { hour: { startMs: hour.startMs, ...sum(hour, counts), lostMessages } };
   }
 
-  async #write(next: LedgerRecord): Promise<LedgerWrite> {
+  async #write(
+    { newest: _, ...next }: LedgerRecord,
+    newestMs: number | undefined,
+  ): Promise<LedgerWrite> {
     const { bucket, key, retry, writer } = this.#options;
-    const record = { ...next, step: this.#record.step + 1 };
+    const record: LedgerRecord = {
+      ...next,
+      ...(newestMs !== undefined && { newest: { seq: lastPromisedOf(next), newestMs } }),
+      step: this.#record.step + 1,
+    };
     for (let conflicts = 1; ; conflicts++) {
       const written = await retry(() => put(bucket, key, record, this.#revision));
       if (written.kind === 'written') {

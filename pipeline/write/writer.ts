@@ -24,7 +24,7 @@ import type {
   DeadLetter,
   Verdict,
 } from '../build/thread-messages.ts';
-import type { MessageBatch } from '../consume/message-batch.ts';
+import { type MessageBatch, newestMsOf } from '../consume/message-batch.ts';
 import type { MatchedEvent } from '../webhooks/matched-events.ts';
 import type { SubscribedProject } from '../webhooks/subscriptions.ts';
 import { Laps } from './laps.ts';
@@ -36,7 +36,7 @@ export interface EventWriterParts {
   ledger: Ledger;
   source: {
     /** Begins to receive the messages that are not done. */
-    start(done: Pick<Ledger, 'hwm' | 'lastDone' | 'isDone'>): Promise<void>;
+    start(done: Pick<Ledger, 'hwm' | 'lastDone' | 'newestMs' | 'isDone'>): Promise<void>;
     next(): Promise<MessageBatch | undefined>;
     ack(batch: MessageBatch): void;
     stop(): void;
@@ -203,7 +203,8 @@ async function verdictOn(
 async function writeBatch(parts: EventWriterParts, ready: Ready): Promise<WriterEnd | undefined> {
   ready.laps.end('turn');
   parts.onState('promising');
-  if ((await parts.ledger.begin(ready.pending)) === 'lost') return { kind: 'fenced' };
+  const newestMs = newestMsOf(ready.batch);
+  if ((await parts.ledger.begin(ready.pending, newestMs)) === 'lost') return { kind: 'fenced' };
   ready.laps.end('promise');
   return perform(parts, ready);
 }

@@ -117,7 +117,7 @@ export class SimulatedShard {
     }
     this.#delivered = Math.max(this.#delivered, seq);
     if (!again && this.random() < this.#faults.skippedDelivery) return;
-    receiver.onMessage({ seq, data, ackSubject: String(seq) });
+    receiver.onMessage({ seq, data, ackSubject: String(seq), storedMs: seq });
   }
 
   /** The stored sessions of some visitors, of rows up to sequence `hwm` and of `ahead`. */
@@ -150,7 +150,7 @@ export class SimulatedShard {
       stored: async (seq) => {
         await this.passTime(life);
         const data = this.#messages.get(seq);
-        return data === undefined ? undefined : { seq, data };
+        return data === undefined ? undefined : { seq, data, storedMs: seq };
       },
       firstSeq: async () => {
         await this.passTime(life);
@@ -168,8 +168,12 @@ export class SimulatedShard {
   }
 
   /** Messages whose acks were lost are kept, as by a broker that was killed. */
-  storedMessages(life: Life, created: string): Pick<StoredMessages, 'state' | 'delete'> {
+  storedMessages(life: Life, created: string): StoredMessages {
     return {
+      storedMs: async (seq) => {
+        await this.passTime(life);
+        return this.#messages.has(seq) ? seq : undefined;
+      },
       state: async () => {
         await this.passTime(life);
         const [firstSeq = this.#lastSeq + 1] = this.#messages.keys();
