@@ -223,43 +223,39 @@ it.each([1, 2])(
   300_000,
 );
 
-it.each([1, 2])(
-  'answers those who waited for long, with %s processes',
-  async (count) => {
-    const env = { MILLRACE_PUBLISH_DEADLINE_MS: '1' };
-    const dataDir = join(dir, `short-${count}`);
-    const args = ['--ingest', String(count)];
-    const stack = await start({ dataDir, args, env, isKept: true });
-    // The keeper starts no service before somebody waits.
-    const keeper = keeperOf(stack);
-    signalProcess(keeper, 'SIGSTOP');
-    await kill(stack);
-    let waiting: Promise<Reply> | undefined;
-    await new Promise<void>((connected) => {
-      waiting = post(stack, '{}', connected);
-    }).finally(() => signalProcess(keeper, 'SIGCONT'));
-    const away = { status: 503, body: 'starting\n', retryAfter: '1', connection: 'close' };
-    expect(await waiting).toEqual(away);
-    await eventually(
-      () => fetch(`${stack.baseUrl}/readyz`).then(({ status }) => status),
-      (status) => status === 200,
-      60_000,
-    );
-    const { service } = stack.pids();
-    expect(JSON.parse(readFileSync(join(dataDir, 'kept-service.json'), 'utf8'))).toMatchObject({
-      pid: service,
-    });
-    const lines = stack
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('the service is started again'));
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ killedBy: 'SIGKILL', isAgain: true }),
-    ]);
-    await stack.stop();
-  },
-  120_000,
-);
+it.each([1, 2])('answers those who waited for long, with %s processes', async (count) => {
+  const env = { MILLRACE_PUBLISH_DEADLINE_MS: '1' };
+  const dataDir = join(dir, `short-${count}`);
+  const args = ['--ingest', String(count)];
+  const stack = await start({ dataDir, args, env, isKept: true });
+  // The keeper starts no service before somebody waits.
+  const keeper = keeperOf(stack);
+  signalProcess(keeper, 'SIGSTOP');
+  await kill(stack);
+  let waiting: Promise<Reply> | undefined;
+  await new Promise<void>((connected) => {
+    waiting = post(stack, '{}', connected);
+  }).finally(() => signalProcess(keeper, 'SIGCONT'));
+  const away = { status: 503, body: 'starting\n', retryAfter: '1', connection: 'close' };
+  expect(await waiting).toEqual(away);
+  await eventually(
+    () => fetch(`${stack.baseUrl}/readyz`).then(({ status }) => status),
+    (status) => status === 200,
+    60_000,
+  );
+  const { service } = stack.pids();
+  expect(JSON.parse(readFileSync(join(dataDir, 'kept-service.json'), 'utf8'))).toMatchObject({
+    pid: service,
+  });
+  const lines = stack
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('the service is started again'));
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ killedBy: 'SIGKILL', isAgain: true }),
+  ]);
+  await stack.stop();
+});
 
 it('ends all of it when the keeper is killed, so that another one can start', async () => {
   const dataDir = join(dir, 'orphan');
@@ -276,7 +272,7 @@ it('ends all of it when the keeper is killed, so that another one can start', as
   signalProcess(next.pids().service, 'SIGTERM');
   expect(await next.stop()).toMatchObject({ code: 0 });
   await expect(restart(dataDir)).rejects.toThrow('no service that `npm start` has started runs on');
-}, 120_000);
+});
 
 function keeperOf(stack: Stack): number {
   const status = readFileSync(`/proc/${stack.pids().service}/status`, 'utf8');
@@ -292,7 +288,7 @@ it('is no keeper of a service, whoever opens a channel to its child', async () =
   expect(JSON.parse(String(line))).toHaveProperty('baseUrl');
   service.kill('SIGTERM');
   expect(await once(service, 'exit')).toEqual([0, null]);
-}, 120_000);
+});
 
 it('ends with the code and the sentence of a service that cannot start', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
