@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)('a webhook', () => {
   it('hears of kinds and properties that are chosen by keyboard on a phone, and are changed by mouse', async () => {
     const { page, context, faults } = await app.signedIn(`/p/${app.stack.projectId}/webhooks`);
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.getByRole('button', { name: 'New webhook' }).press('Enter');
+    await page.getByRole('button', { name: 'New webhook', exact: true }).press('Enter');
     await page.getByLabel('Name', { exact: true }).fill('Large orders');
     await page.getByLabel('Endpoint').fill(receiver.url('/204'));
     await page.getByRole('button', { name: 'Every kind' }).press('Enter');

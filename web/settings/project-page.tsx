@@ -40,8 +40,8 @@ export function Page() {
           </p>
         )}
       </section>
-      <ProjectKeys project={project} />
       <VendorFamilies key={project.id} project={project} />
+      <ProjectKeys project={project} />
     </>
   );
 }
