@@ -160,9 +160,14 @@ it('knows no times of what an older version has written', async () => {
   expect((await takeOverLedger({ ...options, writer: 'next' })).ledger.newestMs).toBe(500);
   const read = await bucket.get(key);
   if (read.kind !== 'found') throw new Error('no record');
-  await bucket.update(key, { ...read.record, hwm: 7 }, read.revision);
+  const older = { ...read.record, hwm: 7, ahead: [[12, 12] satisfies [number, number]] };
+  await bucket.update(key, older, read.revision);
   const { ledger: later } = await takeOverLedger({ ...options, writer: 'later' });
   expect(later.newestMs).toBeUndefined();
-  await later.begin({ seqs: [[8, 9]], inserts: [], counts });
+  // Its message is older than that of 12, which is done.
+  await later.begin({ seqs: [[8, 9]], inserts: [], counts }, 600);
   expect(later.newestMs).toBeUndefined();
+  await later.finish();
+  await later.begin({ seqs: [[10, 13]], inserts: [], counts }, 700);
+  expect(later.newestMs).toBe(700);
 });

@@ -188,7 +188,11 @@ export class Ledger {
     const isNew = !seqs.some(([first, last]) => this.isDone(first) || this.isDone(last));
     if (!isNew) throw new Error('ledger: a message of the batch is done already');
     await this.#options.mayPromise?.();
-    const newest = newestMs === undefined ? undefined : Math.max(this.newestMs ?? 0, newestMs);
+    // Where an older version has written, a batch beyond all that is done has the newest message.
+    const isBeyond = (seqs.at(-1)?.[1] ?? 0) > this.lastDone;
+    const beforeMs = this.newestMs ?? (isBeyond ? 0 : undefined);
+    const isKnown = newestMs !== undefined && beforeMs !== undefined;
+    const newest = isKnown ? Math.max(beforeMs, newestMs) : undefined;
     return this.#write({ ...this.#record, pending }, newest);
   }
 
