@@ -17,6 +17,7 @@ import { Tabs, useTab } from '../ui/tabs.tsx';
 import { DeadLetters } from './dead-letters.tsx';
 import { Ledger } from './ledger.tsx';
 import { shardRow } from './shard-row.ts';
+import { Streams } from './streams.tsx';
 
 const operator = createClient(OperatorService, transport);
 
@@ -88,7 +89,7 @@ function NotYours() {
 }
 
 function Health({ health }: { health: GetHealthResponse }) {
-  const { parts, shards, buckets, disk, processes, timeZones } = health;
+  const { parts, shards, streams, buckets, disk, processes, timeZones } = health;
   return (
     <>
       <section class="card">
@@ -115,6 +116,7 @@ function Health({ health }: { health: GetHealthResponse }) {
         ) : null}
       </section>
       <Shards shards={shards} />
+      {streams.length > 0 ? <Streams streams={streams} /> : null}
       <Processes processes={processes} />
       <section class="card">
         <h2>Buckets of records</h2>
