@@ -1,6 +1,7 @@
 // Readers that stop reading their streams, over real HTTP/1.1 and HTTP/2: the memory and the number of such streams are
 // bounded, and each of them ends.
 
+import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -278,8 +279,9 @@ describe('streams beyond the bound', () => {
 });
 
 it("one owner's many projects leave streams to others, and the last ones are for owners that have none", () => {
+  const bounds = { open: 12, openOfOwner: 8, openOfProject: 4, kept: 2, stallMs };
   const shared = new OpenStreams(
-    { open: 12, openOfOwner: 8, openOfProject: 4, kept: 2, stallMs },
+    bounds,
     () => () => {},
     (project) => project.replace(/\..*/, ''),
   );
@@ -287,6 +289,8 @@ it("one owner's many projects leave streams to others, and the last ones are for
     yield 1;
   }
   const gone = new AbortController();
+  // One listener of each open stream.
+  setMaxListeners(bounds.open, gone.signal);
   const open = (project: string, signal = gone.signal): string => {
     try {
       shared.watch(project, signal, silent());

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createServer } from 'node:net';
 import { Int64, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -122,12 +123,15 @@ describe('readiness', () => {
     expect(await client.isReady()).toBe(true);
     const ending = new AbortController();
     const { signal } = ending;
+    const longReads = 32;
+    // One listener of each read.
+    setMaxListeners(longReads + 1, signal);
     const sql = 'SELECT sleepEachRow(0.1) FROM numbers(300) SETTINGS max_block_size = 1';
     let begun = (): void => {};
     const hasBegun = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    const reads = Array.from({ length: 32 }, () =>
+    const reads = Array.from({ length: longReads }, () =>
       busy.select({ sql, params: {}, settings: {}, signal }, () => {
         begun();
         return true;
