@@ -76,11 +76,15 @@ async function areWhole(): Promise<boolean> {
   );
 }
 
+/** Servers of 2.9 lose what they acknowledged, some of it without a word: README asks for newer ones in a cluster. */
+function areOld(): boolean {
+  return operator.info?.version.startsWith('2.9.') ?? false;
+}
+
 /** A server of 2.9 may stay behind until it is started again: then it is, as its operator would. */
 async function untilWhole(): Promise<void> {
-  const isOld = operator.info?.version.startsWith('2.9.') ?? false;
   const isWhole = await eventually(areWhole, Boolean, recoveryMs).catch((error: unknown) => {
-    if (!isOld) throw error;
+    if (!areOld()) throw error;
     return false;
   });
   if (!isWhole) {
@@ -183,9 +187,10 @@ async function expectEachOnce({ acknowledged, told }: ClusterLoad): Promise<void
   const differ = () => differences(stack, acknowledged);
   const isSettled = cluster.resets.size > 0 ? () => true : nothingDiffers;
   const found = await eventually(differ, isSettled, recoveryMs).catch(differ);
-  if (cluster.resets.size > 0) {
-    const streams = [...cluster.resets].join(' ');
-    tell(`the broker reset ${streams}: ${found.lost.length} events are lost`);
+  if (areOld()) {
+    const streams = [...cluster.resets].join(' ') || 'nothing';
+    tell(`a broker of 2.9 reset ${streams}: ${found.lost.length} events are lost`);
+    expect(found.doubled).toEqual([]);
   } else expect(found).toEqual({ lost: [], doubled: [] });
   await expectEachTold([...told].filter((id) => !found.lost.includes(id)));
 }
@@ -198,8 +203,8 @@ async function expectEachTold(told: readonly string[]): Promise<void> {
   const { repeated, ...found } = await eventually(look, isSettled, recoveryMs).catch(look);
   tell(`${told.length} events told, ${repeated} of them again under their id`);
   const { untold, renamed } = found;
-  if (cluster.resets.size > 0) {
-    tell(`the broker has thrown away streams: ${untold.length} events are told to nobody`);
+  if (areOld()) {
+    tell(`a broker of 2.9 leaves ${untold.length} events told to nobody`);
     expect(renamed).toEqual([]);
   } else expect(found).toEqual({ untold: [], renamed: [], unlogged: [], overlogged: [] });
   expect(repeated).toBeLessThanOrEqual(deliveriesAtOnce * rounds);

@@ -80,13 +80,14 @@ export async function startBrokerCluster(): Promise<BrokerCluster> {
   };
 }
 
-/** Streams can be made once the servers have a leader among them. */
+/** Streams of three copies can be made once the servers have a leader among them, and it has seen both others. */
 async function untilMeta(connection: NatsConnection): Promise<void> {
   const endMs = performance.now() + readyTimeoutMs;
   for (;;) {
     try {
       const manager = await connection.jetstreamManager({ timeout: 1_000 });
-      await manager.getAccountInfo();
+      await manager.streams.add({ name: 'FIRST', subjects: ['first'], num_replicas: names.length });
+      await manager.streams.delete('FIRST');
       return;
     } catch (error) {
       if (performance.now() > endMs) throw error;
