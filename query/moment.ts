@@ -1,7 +1,7 @@
 // Reads a moment of a request.
 
 import { type Timestamp, TimestampSchema } from '@bufbuild/protobuf/wkt';
-import { invalidArgument } from './invalid-argument.ts';
+import { invalidArgument } from '../platform/http/answers/invalid-argument.ts';
 
 /**
  * Milliseconds since the epoch; undefined for none. Rounded up: events have whole milliseconds, so that the same events

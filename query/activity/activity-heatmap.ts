@@ -4,6 +4,7 @@ import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import { type Clock, dayMs } from '../../platform/clock.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
 import {
   type ActivityDay,
@@ -14,7 +15,6 @@ import {
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { createBindings } from '../filters/bindings.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 import { maxReadRows, readRows } from '../read-rows.ts';
 import { checkDistinctId } from './activity-selection.ts';

@@ -9,6 +9,7 @@ import {
   looksForPart,
   type NamedFilter,
 } from '../../platform/filters/filter-bounds.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import {
   hasMoreCodePoints,
   maxDistinctIdCodePoints,
@@ -25,7 +26,6 @@ import { decodeCursor, type Position } from '../cursor.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
 import { filterCondition } from '../filters/filter.ts';
 import { idBytesSql } from '../identity/identity-sql.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 import { type PersonAsked, type PersonsAsked, personOf } from './person-events.ts';
 

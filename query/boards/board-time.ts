@@ -4,6 +4,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { dayMs } from '../../platform/clock.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
 import { clockMessage } from '../../platform/zones/clock-message.ts';
 import { dayAt, dayStart, wallText } from '../../platform/zones/wall-clock.ts';
@@ -16,7 +17,6 @@ import {
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { readGranularity, readTimezone } from '../insights/read/time-buckets.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 
 /** Half-open, in ms since the epoch. */

@@ -3,12 +3,12 @@
 
 import { create } from '@bufbuild/protobuf';
 import { maxFilters } from '../../platform/filters/filter-bounds.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { LogicalOperator, type PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type FilterGroup,
   FilterGroupSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../invalid-argument.ts';
 
 export interface FilterGroups {
   groups: readonly FilterGroup[];

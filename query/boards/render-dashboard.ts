@@ -5,12 +5,12 @@ import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Clock } from '../../platform/clock.ts';
 import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import {
   type RenderRequest,
   type RenderResponse,
   RenderResponseSchema,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import { invalidArgument } from '../invalid-argument.ts';
 import { type AnswerDeps, answerTiles } from './answer-tiles.ts';
 import { boardTime, timeMessage } from './board-time.ts';
 import { checkFilters } from './check-question.ts';

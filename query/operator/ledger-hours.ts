@@ -3,6 +3,7 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '../../platform/clock.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { hourMs, keptHours, type LedgerHour } from '../../platform/ledger/ledger-hours.ts';
 import type { ShardAccount } from '../../platform/ledger/shard-account.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type ListLedgerHoursResponse,
   ListLedgerHoursResponseSchema,
 } from '../../proto/gen/dashboard/operator/v1/operator_pb.js';
-import { invalidArgument } from '../invalid-argument.ts';
 
 interface LedgerOptions {
   /** The accounts of all shards. */

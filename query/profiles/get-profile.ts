@@ -5,6 +5,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { hasMoreCodePoints, maxDistinctIdCodePoints } from '../../platform/limits.ts';
 import {
   type GetByExternalIdRequest,
@@ -18,7 +19,6 @@ import {
 import type { Deadline } from '../deadline.ts';
 import { createBindings } from '../filters/bindings.ts';
 import { idBytesSql, mergedSql, noRootSql, profileIdSql } from '../identity/identity-sql.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readRows, type Statement } from '../read-rows.ts';
 import { readMergedList } from './merged-list.ts';

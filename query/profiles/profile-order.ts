@@ -2,10 +2,10 @@
 // carries the last profile's place. Running the statement is ordered-page.ts's.
 
 import { checkPropertyText } from '../../platform/filters/filter-rules.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { type ListRequest, ProfileOrder } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { openCursor, sealCursor } from '../cursor.ts';
 import type { Bindings } from '../filters/bindings.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 
 /** A profile's place in an order: those without a value last, then by number, then by text, then by id. */
 export interface OrderPlace {

@@ -9,6 +9,7 @@ import {
   looksForPart,
 } from '../../platform/filters/filter-bounds.ts';
 import { checkPropertyName } from '../../platform/filters/filter-rules.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import {
   FilterOperator,
   LogicalOperator,
@@ -23,7 +24,6 @@ import {
 import type { Bindings } from '../filters/bindings.ts';
 import { comparison } from '../filters/filter.ts';
 import { textComparisons, traitComparisons } from '../filters/profile-condition.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 
 const maxFilterGroups = 50;
 

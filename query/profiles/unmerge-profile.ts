@@ -5,6 +5,7 @@ import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { ProfileQueue } from '../../platform/broker/profile-queue.ts';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { hasMoreCodePoints, maxDistinctIdCodePoints } from '../../platform/limits.ts';
 import {
   type UnmergeProfileRequest,
@@ -14,7 +15,6 @@ import {
 import type { Deadline } from '../deadline.ts';
 import { createBindings } from '../filters/bindings.ts';
 import { profileIdSql } from '../identity/identity-sql.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 import { readRows } from '../read-rows.ts';
 
 interface UnmergeOptions {

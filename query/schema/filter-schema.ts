@@ -6,6 +6,7 @@ import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import {
   hasMoreCodePoints,
   maxKindCharacters,
@@ -28,7 +29,6 @@ import {
 } from '../../proto/gen/common/v1/filter_schema_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { traitPrefix } from '../insights/read/question.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 import { readRows, type Statement } from '../read-rows.ts';
 import {
   cookielessSql,

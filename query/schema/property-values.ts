@@ -5,6 +5,7 @@ import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import { type Clock, dayMs } from '../../platform/clock.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { hasMoreCodePoints, maxPropertyKeyCodePoints } from '../../platform/limits.ts';
 import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -16,7 +17,6 @@ import {
 import type { Deadline } from '../deadline.ts';
 import { storedTypes } from '../insights/read/property-types.ts';
 import { traitPrefix } from '../insights/read/question.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 import { momentMs } from '../moment.ts';
 import { readRows, type Statement } from '../read-rows.ts';
 import { checkKind, readLimit } from './filter-schema.ts';

@@ -6,6 +6,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import { dayMs } from '../../platform/clock.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import {
   type DeadLetter,
   DeadLetterSchema,
@@ -13,7 +14,6 @@ import {
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { decodeCursor, encodeCursor, type Position } from '../cursor.ts';
 import type { Deadline } from '../deadline.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 import { readRows } from '../read-rows.ts';
 
 const defaultPageSize = 100;

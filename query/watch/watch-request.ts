@@ -6,13 +6,13 @@ import {
   checkKinds,
   looksForPart,
 } from '../../platform/filters/filter-bounds.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import type {
   ActivityEvent,
   WatchRequest,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { WatchStage } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { eventPredicate } from '../filters/event-predicate.ts';
-import { invalidArgument } from '../invalid-argument.ts';
 
 /** Events a second that are shown: without a number, and at most. */
 const defaultSample = 50;

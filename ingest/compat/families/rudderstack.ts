@@ -3,18 +3,15 @@
 import { fieldOf } from '../../../platform/json.ts';
 import {
   type Answers,
-  authorizationKey,
   type CollectEndpoint,
   type Decoded,
   type Endpoint,
   type Family,
   jsonBody,
-  keyIn,
   type SentHead,
-  type SentKey,
   usualAnswers,
 } from '../endpoint.ts';
-import { decodeMessages, messagesOf } from './segment-spec.ts';
+import { decodeMessages, messagesOf, writeKeyOf } from './segment-spec.ts';
 
 const types = ['track', 'page', 'identify', 'group', 'alias', 'screen'];
 
@@ -26,10 +23,6 @@ const answers: Answers = {
   overload: 429,
 };
 
-function keyOf(head: SentHead, json: unknown): SentKey | undefined {
-  return authorizationKey(head) ?? keyIn(fieldOf(json, 'writeKey'), 'body');
-}
-
 function decode({ path }: SentHead, json: unknown): Decoded {
   const [type] = path.split('/').filter((part) => types.includes(part));
   return decodeMessages(json, type);
@@ -40,7 +33,7 @@ const collect: CollectEndpoint = {
   family: 'rudderstack',
   // Segment's SDKs name no channel.
   claims: (_head, json) => typeof fieldOf(messagesOf(json)[0], 'channel') === 'string',
-  keyOf,
+  keyOf: writeKeyOf,
   decode,
   answers,
 };

@@ -2,10 +2,22 @@
 // context. What differs is in the family's own file.
 
 import { fieldOf, isObject, type JsonObject } from '../../../platform/json.ts';
-import { type Decoded, noItems } from '../endpoint.ts';
+import {
+  authorizationKey,
+  type Decoded,
+  keyIn,
+  noItems,
+  type SentHead,
+  type SentKey,
+} from '../endpoint.ts';
 import { EventDraft } from '../mapping/event-draft.ts';
 import { idText, textOf, timeMsOf } from '../mapping/sent-values.ts';
 import { putCampaign, putPage, putRevenue } from '../mapping/well-known-names.ts';
+
+/** A request's key: in its head, or beside its messages. */
+export function writeKeyOf(head: SentHead, json: unknown): SentKey | undefined {
+  return authorizationKey(head) ?? keyIn(fieldOf(json, 'writeKey'), 'body');
+}
 
 /** A batch's messages, or the one that the body is. */
 export function messagesOf(json: unknown): readonly unknown[] {

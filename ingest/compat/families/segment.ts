@@ -1,20 +1,16 @@
 // @segment/analytics-next and @segment/analytics-node: one message a request, or batches.
 
-import { fieldOf } from '../../../platform/json.ts';
 import {
   type Answers,
-  authorizationKey,
   type CollectEndpoint,
   type Decoded,
   type Endpoint,
   type Family,
   jsonBody,
-  keyIn,
   type SentHead,
-  type SentKey,
   usualAnswers,
 } from '../endpoint.ts';
-import { decodeMessages } from './segment-spec.ts';
+import { decodeMessages, writeKeyOf } from './segment-spec.ts';
 
 const typesOfPaths: ReadonlyMap<string, string> = new Map([
   ['/v1/t', 'track'],
@@ -40,15 +36,17 @@ const answers: Answers = {
   overload: 429,
 };
 
-function keyOf(head: SentHead, json: unknown): SentKey | undefined {
-  return authorizationKey(head) ?? keyIn(fieldOf(json, 'writeKey'), 'body');
-}
-
 function decode({ path }: SentHead, json: unknown): Decoded {
   return decodeMessages(json, typesOfPaths.get(path.replace(/\/$/, '')));
 }
 
-const collect: CollectEndpoint = { kind: 'collect', family: 'segment', keyOf, decode, answers };
+const collect: CollectEndpoint = {
+  kind: 'collect',
+  family: 'segment',
+  keyOf: writeKeyOf,
+  decode,
+  answers,
+};
 
 const settingsPath = /^\/v1\/projects\/([\w.-]{1,200})\/settings$/;
 

@@ -11,8 +11,9 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import { DurationSchema, TimestampSchema } from '@bufbuild/protobuf/wkt';
-import { Code, ConnectError } from '@connectrpc/connect';
+
 import { isObject } from '../../json.ts';
+import { invalidArgument } from '../answers/invalid-argument.ts';
 
 /**
  * The most items of any list in a request: filters have a thousand values together. The methods bound each list closer;
@@ -145,8 +146,4 @@ function checkMoment(json: JsonValue, path: string): void {
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24) return;
   throw invalidArgument(path, 'no such date or hour');
-}
-
-function invalidArgument(field: string, rule: string): ConnectError {
-  return new ConnectError(`${field}: ${rule}`, Code.InvalidArgument);
 }

@@ -1,7 +1,7 @@
 // The forms of questions, a file each: what turns a question into a statement, and its rows into a message.
 
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../invalid-argument.ts';
 import { checkMembers } from '../read/form-members.ts';
 import type { Question } from '../read/question.ts';
 import type { Plan } from './plan.ts';

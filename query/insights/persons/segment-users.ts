@@ -10,6 +10,7 @@ import {
   checkFilters,
   looksForPart,
 } from '../../../platform/filters/filter-bounds.ts';
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
@@ -33,7 +34,6 @@ import { encodeCursor } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
 import { profileKeySql } from '../../identity/identity-sql.ts';
-import { invalidArgument } from '../../invalid-argument.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
 import { keyTextSql } from '../forms/top/user-profiles.ts';
 import { anyOf, eventCondition, groupsCondition } from '../read/event-condition.ts';

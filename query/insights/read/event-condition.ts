@@ -3,6 +3,7 @@
 
 import { checkGroups } from '../../../platform/filters/filter-bounds.ts';
 import { checkPropertyName } from '../../../platform/filters/filter-rules.ts';
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import {
   type EventFilter,
   FilterOperator,
@@ -15,7 +16,6 @@ import type { Bindings } from '../../filters/bindings.ts';
 import { comparison, filterCondition } from '../../filters/filter.ts';
 import { traitComparisons } from '../../filters/profile-condition.ts';
 import { livingProfilesSql } from '../../identity/identity-sql.ts';
-import { invalidArgument } from '../../invalid-argument.ts';
 
 /** A condition that is true or false for every event. */
 export interface EventCondition {

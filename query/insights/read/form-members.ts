@@ -1,12 +1,12 @@
 // Which members of a question are for which of its forms. One that is set and that the form does not read is refused:
 // the caller would take the answer for one of another question.
 
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import {
   AggregationType,
   type InsightQuerySpec,
   InsightType,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../invalid-argument.ts';
 
 const { TRENDS, SEGMENTATION, FUNNEL, RETENTION, USER_FLOW, TOP_K, LIFECYCLE, STICKINESS } =
   InsightType;

@@ -7,6 +7,7 @@ import {
   checkFilters,
   looksForPart,
 } from '../../../platform/filters/filter-bounds.ts';
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import {
   hasMoreCodePoints,
   maxKindCharacters,
@@ -22,7 +23,6 @@ import type {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Bindings, createBindings } from '../../filters/bindings.ts';
-import { invalidArgument } from '../../invalid-argument.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from './event-condition.ts';

@@ -3,10 +3,10 @@
 // cannot differ, and a day without a midnight or an hour that comes twice needs no care elsewhere.
 
 import { dayMs } from '../../../platform/clock.ts';
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { firstMoment, offsetMs, wallMs, wallText } from '../../../platform/zones/wall-clock.ts';
 import { firstWhere, zones } from '../../../platform/zones/zones.ts';
 import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../invalid-argument.ts';
 
 interface Length {
   unit: Unit;

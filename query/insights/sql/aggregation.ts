@@ -1,9 +1,9 @@
 // The numbers that events become: how each aggregation is made of parts, and of which column.
 
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { AggregationType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Bindings } from '../../filters/bindings.ts';
 import { placeOf } from '../../filters/property-condition.ts';
-import { invalidArgument } from '../../invalid-argument.ts';
 import { readPropertyName } from '../read/question.ts';
 import { exactSumsSql } from './exact-sum.ts';
 import type { Measure } from './ranked-groups.ts';

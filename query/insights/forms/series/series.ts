@@ -1,8 +1,8 @@
 // The series of TRENDS and SEGMENTATION: one statement whose rows are the groups of each series, and the parts of their
 // values bucket by bucket. trends.ts and segmentation.ts make messages of them.
 
+import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
 import type { EventQuery } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../../invalid-argument.ts';
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { numberOf } from '../../read/rows.ts';

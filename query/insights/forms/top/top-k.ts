@@ -1,6 +1,7 @@
 // TOP_K: the greatest groups of events, by a property, the kind or the user.
 
 import { create } from '@bufbuild/protobuf';
+import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
 import {
   AggregationType,
   LeftOut_Reason,
@@ -8,7 +9,6 @@ import {
   TopKQuery_Dimension,
   TopKResultSchema,
 } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../../invalid-argument.ts';
 import { traitsMessage } from '../../../profiles/stored-profile.ts';
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
 import { type Question, readBreakdown, readLimit } from '../../read/question.ts';

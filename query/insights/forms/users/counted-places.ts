@@ -1,7 +1,7 @@
 // Rows of LIFECYCLE and STICKINESS: (part, place, number), and what the answer leaves out.
 
+import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
 import type { LeftOut_Reason } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../../invalid-argument.ts';
 import type { EventCondition } from '../../read/event-condition.ts';
 import { eventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';

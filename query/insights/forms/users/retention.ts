@@ -2,8 +2,8 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
 import { RetentionResultSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../../invalid-argument.ts';
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { bitColumns, placesSql } from '../../sql/bucket-bits.ts';

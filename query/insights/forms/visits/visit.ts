@@ -6,8 +6,8 @@
 // alone, whatever range is asked.
 
 import { dayMs } from '../../../../platform/clock.ts';
+import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
 import { SessionMetric } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../../invalid-argument.ts';
 import { both, type EventCondition, eventCondition, every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 

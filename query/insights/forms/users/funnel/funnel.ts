@@ -3,8 +3,8 @@
 import { create } from '@bufbuild/protobuf';
 import type { Duration } from '@bufbuild/protobuf/wkt';
 import { dayMs } from '../../../../../platform/clock.ts';
+import { invalidArgument } from '../../../../../platform/http/answers/invalid-argument.ts';
 import { FunnelResultSchema } from '../../../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../../../invalid-argument.ts';
 import { eventCondition } from '../../../read/event-condition.ts';
 import type { Question } from '../../../read/question.ts';
 import { needOf, sourceOf } from '../../../sources/ladder.ts';

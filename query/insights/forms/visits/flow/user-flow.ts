@@ -2,6 +2,7 @@
 // one; which links stay is decided here. flow-sql.ts has the statement.
 
 import { create } from '@bufbuild/protobuf';
+import { invalidArgument } from '../../../../../platform/http/answers/invalid-argument.ts';
 import {
   LeftOut_Reason,
   type UserFlowQuery,
@@ -10,7 +11,6 @@ import {
   type UserFlowResult,
   UserFlowResultSchema,
 } from '../../../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument } from '../../../../invalid-argument.ts';
 import { eventCondition } from '../../../read/event-condition.ts';
 import { type Question, readBreakdown, readLimit } from '../../../read/question.ts';
 import { groupText } from '../../../sql/property-text.ts';

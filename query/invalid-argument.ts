@@ -1,8 +1,0 @@
-// The error for a request that breaks a rule: it names the field as the caller wrote it, then the rule.
-
-import { Code, ConnectError } from '@connectrpc/connect';
-
-/** `field` is a path such as `filters[2].values`; `rule` is the rest of the sentence, such as "must be a UUID". */
-export function invalidArgument(field: string, rule: string): ConnectError {
-  return new ConnectError(`${field}: ${rule}`, Code.InvalidArgument);
-}
