@@ -2,7 +2,7 @@
 // A new method: 1. its definition below proto/, then `npm run generate`; 2. its row in platform/access/access-table.ts;
 // 3. its function in a folder here, new dependencies in start.ts; 4. its line below; 5. its need in
 // test/access-matrix.test.ts, unless it is the service's `*`; 6. a test beside the function. A new service also has a
-// client in test/harness/services/accounts.ts. ARCHITECTURE.md says more.
+// client in test/harness/services/accounts.ts. CONTRIBUTING.md says more.
 
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { customerOf, principalOf } from '../platform/access/auth-interceptor.ts';

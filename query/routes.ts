@@ -3,7 +3,7 @@
 // A new method: 1. its definition below proto/, then `npm run generate`; 2. its row in platform/access/access-table.ts;
 // 3. its handler in a folder here, new dependencies in QueryOptions and foundation.ts; 4. its `router.rpc` below;
 // 5. its need in test/access-matrix.test.ts, unless it is the service's `*`; 6. a test beside the handler. A new
-// service also has a place in test/harness/services/accounts.ts and read-service.ts. ARCHITECTURE.md says more.
+// service also has a place in test/harness/services/accounts.ts and read-service.ts. CONTRIBUTING.md says more.
 
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
