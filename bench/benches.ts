@@ -15,14 +15,12 @@ import { insightsGrowthBench } from './questions/insights/growth.ts';
 import { insightsBench } from './questions/insights/speed.ts';
 import { insightsStrangersBench } from './questions/insights/strangers.ts';
 import { insightsUnderLoadBench } from './questions/insights/under-load.ts';
-import { ageBench } from './questions/pipeline/age.ts';
 import { arrowBench } from './questions/pipeline/arrow.ts';
 import { brokerBytesBench } from './questions/pipeline/broker-bytes.ts';
 import { emitBench } from './questions/pipeline/emit.ts';
 import { insertBench } from './questions/pipeline/insert.ts';
 import { seenBench } from './questions/pipeline/seen.ts';
 import { stagesBench } from './questions/pipeline/stages.ts';
-import { tricksBench } from './questions/pipeline/tricks.ts';
 import { webhookMatchingBench } from './questions/pipeline/webhook-matching.ts';
 import { webhooksBench } from './questions/webhooks/delivery.ts';
 import { webhookRetriesBench } from './questions/webhooks/retries.ts';
@@ -46,7 +44,6 @@ export const benches: readonly Bench[] = [
   arrowBench,
   webhookMatchingBench,
   insertBench,
-  ageBench,
   seenBench,
   gatewayBench,
   singleBench,
@@ -65,7 +62,6 @@ export const benches: readonly Bench[] = [
   insightsFairnessBench,
   insightsStrangersBench,
   stagesBench,
-  tricksBench,
   webhooksBench,
   webhookRetriesBench,
   accountsBench,

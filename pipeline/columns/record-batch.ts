@@ -10,7 +10,7 @@
 //   3. For any other column, a field, a line in the list, and its push in `append` and in `appendScanned`, or in
 //      `appendOrigins` where it is the same for a whole request. A value from the body also needs a field of EventRow
 //      (enrich/event-row.ts) and of ColumnViews (proto/wire/scanner/column-views.ts), with the scanner to fill it.
-//   4. bench/tricks/reference-arrow.ts: the same column, built the simple way, so that the comparison stays fair.
+//   4. bench/harness/reference-arrow.ts: the same column, built the simple way, so that the comparison stays fair.
 //   5. build/rows/scanned-rows.test.ts: an event that has it, for both paths of a body.
 
 import type { Hash } from 'node:crypto';

@@ -10,7 +10,7 @@ import { makeBodies } from '../../../test/harness/requests/bodies.ts';
 import { type Bench, check } from '../../bench.ts';
 import { makeFrames } from '../../harness/frames.ts';
 import { comparePairs, type Pairing } from '../../harness/pairs.ts';
-import { buildReferenceStream } from '../../tricks/reference-arrow.ts';
+import { buildReferenceStream } from '../../harness/reference-arrow.ts';
 
 interface Parameters {
   cells: { size: Size; batch: number; events: number }[];
