@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../platform/access/ids.ts';
 import { BucketFull, type RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { dayMs } from '../../platform/clock.ts';
 
 export interface SessionRecord {
   schemaVersion: 1;
@@ -53,7 +54,7 @@ export interface SessionPlaces {
 
 /** Counted anew at each use. */
 export const refreshTokenDays = 90;
-const slidingLifetimeMs = refreshTokenDays * 24 * 3_600_000;
+const slidingLifetimeMs = refreshTokenDays * dayMs;
 const replayGraceMs = 10_000;
 // Spent tokens kept of one family. Beyond it the oldest counts as spent before the grace time.
 const maxSpentKept = 32;

@@ -16,6 +16,7 @@ import {
   StorageType,
 } from '../broker/nats.ts';
 import type { OurStream } from '../broker/streams.ts';
+import { dayMs } from '../clock.ts';
 
 export const dueStream = 'WEBHOOK_DUE';
 export const retryStream = 'WEBHOOK_RETRY';
@@ -32,7 +33,7 @@ export const retryTiers = [
   { name: '5m', delayMs: 300_000 },
   { name: '30m', delayMs: 1_800_000 },
   { name: '2h', delayMs: 7_200_000 },
-  { name: '24h', delayMs: 86_400_000 },
+  { name: '24h', delayMs: dayMs },
 ] as const;
 export type RetryTier = (typeof retryTiers)[number]['name'];
 

@@ -1,6 +1,7 @@
 // The one place that tells which names are time zones, and how far the clock of a zone is from UTC at a moment. The
 // newest rules that are at hand count: those of a package (packed-zones.ts), or Node's own where these are newer.
 
+import { dayMs } from '../clock.ts';
 import { remembered } from '../memory/remembered.ts';
 import { type Offsets, offsetAt, type PackedZones, readPackedZones } from './packed-zones.ts';
 
@@ -28,7 +29,7 @@ const maxNameCharacters = 64;
 const maxNames = 2_000;
 const comparedMs = { from: Date.UTC(2000, 0), to: Date.UTC(2040, 0) };
 /** No zone changes its clock and back within it. */
-export const stepMs = 20 * 86_400_000;
+export const stepMs = 20 * dayMs;
 
 /** `nodeVersion`: of the rules that Intl follows. */
 export function createZones(packed: PackedZones, nodeVersion: string): Zones {

@@ -3,11 +3,11 @@
 import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { BotsNote, botsWhere } from '../filter/bots.tsx';
+import type { PageProps } from '../page-props.ts';
 import type { Resource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
 import { BoardFault } from '../retries/busy-note.tsx';
 import { address, setQuery } from '../router.ts';
-import type { PageProps } from '../routes.ts';
 import { RangePicker } from '../time/range.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Icon } from '../ui/icon.tsx';

@@ -5,9 +5,9 @@ import type { Dashboard } from '../../proto/gen/dashboard/dashboards/v1/dashboar
 import { inProject } from '../client.ts';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
+import type { PageProps } from '../page-props.ts';
 import { forget, useResource } from '../resource.ts';
 import { navigate } from '../router.ts';
-import type { PageProps } from '../routes.ts';
 import { Time } from '../time/time.tsx';
 import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';

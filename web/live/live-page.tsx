@@ -12,8 +12,8 @@ import {
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { KindPicker } from '../filter/kind-picker.tsx';
 import { narrow, useMedia } from '../media.ts';
+import type { PageProps } from '../page-props.ts';
 import { address, setQuery } from '../router.ts';
-import type { PageProps } from '../routes.ts';
 import { Fault } from '../ui/fault.tsx';
 import { figure } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';

@@ -11,7 +11,7 @@ import {
   QueryRequestSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Range } from '../time/range.tsx';
-import { daysBetween, startOfDayAt } from '../time/zone.ts';
+import { dayMs, daysBetween, startOfDayAt } from '../time/zone.ts';
 import { formOf, type QuestionForm, startOf } from './forms.ts';
 
 export function writeSpec(spec: InsightQuerySpec): string {
@@ -39,8 +39,6 @@ export const granularities: readonly { value: string; name: string; granularity:
   { value: 'week', name: 'Week', granularity: Granularity.WEEK },
   { value: 'month', name: 'Month', granularity: Granularity.MONTH },
 ];
-
-const dayMs = 86_400_000;
 
 /** The granularity that the address names, else one that fits the range: some twenty to a hundred buckets. */
 export function granularityOf(text: string, { from, to }: Range): Granularity {

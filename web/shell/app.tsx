@@ -2,8 +2,9 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { PageProps } from '../page-props.ts';
 import { address, moves, navigate } from '../router.ts';
-import { type PageProps, type Route, routeOf } from '../routes.ts';
+import { type Route, routeOf } from '../routes.ts';
 import { session } from '../session.ts';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';

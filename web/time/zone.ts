@@ -59,7 +59,7 @@ export function startOfDay(year: number, month: number, day: number, zone: strin
   return new Date(shown < wanted ? guess + (wanted - shown) : guess);
 }
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /** The calendar day of a moment in a zone; `addDays` moves it by whole days of the calendar. */
 export function dayOf(

@@ -1,7 +1,9 @@
 // Requests of events of any times, as an import of history or an attacker sends them: the benches' other load has times
+
 // of now.
 
 import { createHash } from 'node:crypto';
+import { dayMs } from '../../../platform/clock.ts';
 import { batchCreate } from '../../../test/harness/clients/client.ts';
 import { check } from '../../bench.ts';
 
@@ -13,8 +15,6 @@ export interface Sender {
 
 const visitors = 5_000;
 const pages = 300;
-const dayMs = 86_400_000;
-
 /** Event `number` of all; equal numbers of equal `seed` are the same event. */
 export function eventAt(seed: string, number: number, timeMs: number): object {
   const hash = createHash('sha256').update(`${seed} ${number}`).digest();

@@ -2,6 +2,7 @@
 // times, under names that are frequent and names that are rare.
 
 import { type EventRow, variantIndex } from '../../../pipeline/enrich/event-row.ts';
+import { dayMs } from '../../../platform/clock.ts';
 import { hash32, type Random, Weighted } from './random.ts';
 
 /** 25 kinds; half of the events and the first of nearly every visit are page views. */
@@ -63,7 +64,7 @@ export function addCustomProperties(row: EventRow, random: Random, person: numbe
       row.add('amount', doubleValue, (500 + random.below(30_000)) / 100);
       row.add('currency', stringValue, random.chance(0.7) ? 'EUR' : 'USD');
       row.add('order_id', stringValue, `order-${random.word().toString(36)}`);
-      row.add('deliverBy', timestampValue, row.occurTimeMs + 86_400_000 * (1 + random.below(5)));
+      row.add('deliverBy', timestampValue, row.occurTimeMs + dayMs * (1 + random.below(5)));
       break;
     case 'search':
       row.add('query', stringValue, `words ${random.below(2_000)}`);
@@ -97,6 +98,6 @@ function rareValue(
     case 3:
       return [boolValue, random.chance(0.5)];
     default:
-      return [timestampValue, nowMs - random.below(86_400_000)];
+      return [timestampValue, nowMs - random.below(dayMs)];
   }
 }

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { newId } from '../../../platform/access/ids.ts';
-import { systemClock } from '../../../platform/clock.ts';
+import { dayMs, systemClock } from '../../../platform/clock.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Session, type Table } from '../../bench.ts';
 import { untilMerged } from '../../harness/engine/merges.ts';
@@ -121,8 +121,8 @@ function besideTable(pairs: readonly Pair[]): Table {
   };
 }
 
-const monthMs = 30 * 86_400_000;
-const yearMs = 365 * 86_400_000;
+const monthMs = 30 * dayMs;
+const yearMs = 365 * dayMs;
 const orders = {
   'in the order of time': (number: number, rows: number) => number / rows,
   // Steps by the golden ratio: spread evenly, and neighbours are far from each other.

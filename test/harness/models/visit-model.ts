@@ -1,9 +1,9 @@
 // Visits in plain words, beside which the lists of the product are held: the events of a session on a UTC day without
 // any on the day before, and on the day after it.
 
+import { dayMs } from '../../../platform/clock.ts';
 import type { StoredRow } from '../tables/stored-events.ts';
 
-const dayMs = 86_400_000;
 const dayOf = ({ occurTimeMs }: StoredRow): number => Math.floor(occurTimeMs / dayMs);
 
 export interface ModelVisit {

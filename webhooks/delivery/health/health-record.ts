@@ -1,6 +1,7 @@
 // How a webhook fares, kept in the bucket `webhook_health`: what its automatic pause is decided by. Failed deliveries
 // are kept by id, so that an attempt that is repeated after a crash, or a retry, is not counted twice.
 
+import { dayMs } from '../../../platform/clock.ts';
 import type { PauseReason, WebhookRecord } from '../../../platform/webhooks/webhook-record.ts';
 
 /** Times are RFC 3339. Fields that this file does not know belong to others and are kept. */
@@ -24,7 +25,7 @@ export interface HealthChange {
 }
 
 export const failuresForPause = 100;
-const daysForPauseMs = 5 * 24 * 3_600_000;
+const daysForPauseMs = 5 * dayMs;
 const exhaustedApartMs = 12 * 3_600_000;
 const keptIdDigits = 16;
 

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { dayMs } from '../../../platform/clock.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { attemptStatuses } from '../../../platform/webhooks/attempt-record.ts';
 import { type Delivery, maxPayloadBytes } from '../../../platform/webhooks/delivery.ts';
@@ -54,7 +55,6 @@ export const redeliver = operation({
   },
 });
 
-const dayMs = 86_400_000;
 const maxRangeDays = 14;
 
 export const recoverDeliveries = operation({

@@ -1,6 +1,7 @@
 // Funnels. An event's `began` for a step is the latest first step of all chains that end with it; a chain reaches the
 // step where `began` is within the conversion window.
 
+import { dayMs } from '../../../../platform/clock.ts';
 import type { Question } from '../questions/question.ts';
 import type { Part } from './answer.ts';
 import { matches } from './statement/conditions.ts';
@@ -8,8 +9,6 @@ import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.
 import { isInRange, presentEvents } from './statement/selection.ts';
 import type { Row, Tables } from './tables.ts';
 import { bySlot } from './trends.ts';
-
-const dayMs = 86_400_000;
 
 /** The common tables up to `slotted`: each user's group, and `times`: when each user was at each step. */
 function funnelTables(question: Question): string {

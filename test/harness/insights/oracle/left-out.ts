@@ -1,13 +1,12 @@
 // The events that a question selects and its result does not count, with the reason.
 
+import { dayMs } from '../../../../platform/clock.ts';
 import type { EventFilter, Question } from '../questions/question.ts';
 import type { LeftOut } from './answer.ts';
 import { matches } from './statement/conditions.ts';
 import { isInRange, rangeMs } from './statement/selection.ts';
 import type { Tables } from './tables.ts';
 import { isPersonBased } from './trends.ts';
-
-const dayMs = 86_400_000;
 
 /** SQL: the event may tell of one of the range's visits: it lies in the UTC days of the range or beside them. */
 function isNearRange(question: Question): string {

@@ -1,6 +1,7 @@
 // Questions about visits: the events of a session on the UTC day on which it begins and on the next one, whatever range
 // is asked.
 
+import { dayMs } from '../../../../platform/clock.ts';
 import type { Question, SessionMetric } from '../questions/question.ts';
 import type { Part } from './answer.ts';
 import { meetsGroups, meetsScope } from './statement/conditions.ts';
@@ -8,8 +9,6 @@ import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.
 import { bucketKey, bucketTables, isInRange, presentEvents } from './statement/selection.ts';
 import type { Row, Tables } from './tables.ts';
 import { bySlot } from './trends.ts';
-
-const dayMs = 86_400_000;
 
 const values: Record<SessionMetric, string> = {
   SESSIONS: 'count(*)',

@@ -1,6 +1,7 @@
 // A generated project: people with visits in several seasons, and everything that makes counting hard. Duplicates, late
 // events, merges before, after and between events, chains of them, unmerges, deletions and revivals.
 
+import { dayMs } from '../../../../platform/clock.ts';
 import { createDraw, type Draw } from '../random.ts';
 import {
   autoProperties,
@@ -17,8 +18,6 @@ import type { SentEvent, SentValue } from './sent-event.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-const dayMs = 86_400_000;
-
 export interface GeneratedProject {
   seasons: readonly Season[];
   /** Moments between the parts of the project's life. */

@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { unmerge } from '../../../../control/operator/unmerge.ts';
 import { connectBroker } from '../../../../platform/broker/nats.ts';
+import { dayMs } from '../../../../platform/clock.ts';
 import { createLog } from '../../../../platform/log.ts';
 import { batchCreate, call, eventually, rows } from '../../clients/client.ts';
 import { alias, getProfile, identify } from '../../clients/profile-client.ts';
@@ -14,7 +15,6 @@ import { type SentEvent, wireEvent } from './sent-event.ts';
 
 const eventsPerCall = 500;
 const readsAtOnce = 4;
-const dayMs = 86_400_000;
 const never = { from: 0, to: 0 };
 
 export class Play {

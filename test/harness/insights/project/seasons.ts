@@ -1,5 +1,7 @@
 // The stretches of time in which a generated project has events: days on which clocks change, and the last day.
 
+import { dayMs } from '../../../../platform/clock.ts';
+
 export interface Season {
   name: string;
   fromMs: number;
@@ -10,7 +12,6 @@ export interface Season {
   zones: readonly string[];
 }
 
-const dayMs = 86_400_000;
 const morocco = 'Africa/Casablanca';
 const halfHours = ['Asia/Kolkata', 'Asia/Kathmandu', 'UTC'];
 

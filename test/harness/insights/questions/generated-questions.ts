@@ -1,5 +1,6 @@
 // Generated questions: every form, aggregation, operator, source, unit, metric and node in turn, over drawn ranges.
 
+import { dayMs } from '../../../../platform/clock.ts';
 import {
   autoProperties,
   customProperties,
@@ -25,8 +26,6 @@ import type {
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-const dayMs = 86_400_000;
-
 export const aggregations: readonly Aggregation[] = [
   'TOTAL',
   'UNIQUE_USERS',

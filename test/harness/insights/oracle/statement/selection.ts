@@ -1,5 +1,6 @@
 // The parts of a statement that all questions share: the events that are there, the range, users, buckets of time.
 
+import { dayMs } from '../../../../../platform/clock.ts';
 import type { Question } from '../../questions/question.ts';
 import { text } from './literals.ts';
 
@@ -24,8 +25,6 @@ export function presentEvents(question: Question): string {
 }
 
 const minuteMs = 60_000;
-const dayMs = 86_400_000;
-
 /**
  * A bucket is known by the clock on the wall, and below a day by the zone's distance from UTC too, because an hour may
  * come twice.
