@@ -2,6 +2,9 @@
 
 import { computed, signal } from '@preact/signals';
 
+/** What a page gets of its address: the parameters that the route's pattern names, decoded. */
+export type PageProps = { params: Record<string, string> };
+
 type Address = { path: string; query: URLSearchParams; hash: string };
 
 function read(): Address {

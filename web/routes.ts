@@ -1,8 +1,7 @@
 // Every address of the app: its pattern, its name, its page. A page is loaded when it is first opened.
 
 import type { ComponentType } from 'preact';
-import type { PageProps } from './page-props.ts';
-import { match } from './router.ts';
+import { match, type PageProps } from './router.ts';
 
 /** `open`: without an account. `bare`: without the shell around it. */
 export type Route = {

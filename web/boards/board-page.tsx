@@ -3,10 +3,10 @@
 import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { BotsNote, botsWhere } from '../filter/bots.tsx';
-import type { PageProps } from '../page-props.ts';
 import type { Resource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
 import { BoardFault } from '../retries/busy-note.tsx';
+import type { PageProps } from '../router.ts';
 import { address, setQuery } from '../router.ts';
 import { RangePicker } from '../time/range.tsx';
 import { Fault } from '../ui/fault.tsx';

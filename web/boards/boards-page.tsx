@@ -5,8 +5,8 @@ import type { Dashboard } from '../../proto/gen/dashboard/dashboards/v1/dashboar
 import { inProject } from '../client.ts';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
-import type { PageProps } from '../page-props.ts';
 import { forget, useResource } from '../resource.ts';
+import type { PageProps } from '../router.ts';
 import { navigate } from '../router.ts';
 import { Time } from '../time/time.tsx';
 import { Confirm, Dialog } from '../ui/dialog.tsx';

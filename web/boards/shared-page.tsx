@@ -11,11 +11,11 @@ import {
 } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { Field } from '../fields/field.tsx';
 import { areBotsCounted, BotsNote, botsWhere } from '../filter/bots.tsx';
-import type { PageProps } from '../page-props.ts';
 import { useResource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
 import { BusyNote } from '../retries/busy-note.tsx';
 import { busySecondsOfShared } from '../retries/busy-tiles.ts';
+import type { PageProps } from '../router.ts';
 import { formatDay, formatTime, toDate } from '../time/time.tsx';
 import { learnClock } from '../time/zone.ts';
 import { Fault } from '../ui/fault.tsx';

@@ -1,6 +1,6 @@
 // The explorer of a project's events: stored ones, refused requests, and what was accepted and could not be stored.
 
-import type { PageProps } from '../page-props.ts';
+import type { PageProps } from '../router.ts';
 import { Tabs, useTab } from '../ui/tabs.tsx';
 import { DeadTab } from './dead-tab.tsx';
 import { RefusedTab } from './refused-tab.tsx';

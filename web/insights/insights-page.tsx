@@ -1,10 +1,10 @@
 // A question on the left, its answer on the right. The address holds all of it.
 
-import type { PageProps } from '../page-props.ts';
 import { writeSpec } from '../question/ask.ts';
 import { timeQuery } from '../question/board-time.ts';
 import { asForm, formById, forms, type QuestionForm } from '../question/forms.ts';
 import { QuestionFields } from '../question/question-form.tsx';
+import type { PageProps } from '../router.ts';
 import { address } from '../router.ts';
 import { RangePicker } from '../time/range.tsx';
 import { Loading } from '../ui/loading.tsx';

@@ -12,7 +12,7 @@ import {
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { KindPicker } from '../filter/kind-picker.tsx';
 import { narrow, useMedia } from '../media.ts';
-import type { PageProps } from '../page-props.ts';
+import type { PageProps } from '../router.ts';
 import { address, setQuery } from '../router.ts';
 import { Fault } from '../ui/fault.tsx';
 import { figure } from '../ui/figures.ts';

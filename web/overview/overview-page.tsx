@@ -11,13 +11,13 @@ import { type Condition, readConditions, writeConditions } from '../filter/condi
 import { CookielessNote, hasCookieless } from '../filter/cookieless.tsx';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
-import type { PageProps } from '../page-props.ts';
 import { timeQuery } from '../question/board-time.ts';
 import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { Freshness, LeftOutNote } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
 import { BoardFault } from '../retries/busy-note.tsx';
+import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
 import { RangePicker } from '../time/range.tsx';

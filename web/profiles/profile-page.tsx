@@ -3,8 +3,8 @@
 import { useState } from 'preact/hooks';
 import type { MergedId, Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { explain, inProject } from '../client.ts';
-import type { PageProps } from '../page-props.ts';
 import { forget, useResource } from '../resource.ts';
+import type { PageProps } from '../router.ts';
 import { navigate } from '../router.ts';
 import { Time } from '../time/time.tsx';
 import { CopyButton } from '../ui/copy.tsx';

@@ -5,7 +5,7 @@ import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { explain } from '../client.ts';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
-import type { PageProps } from '../page-props.ts';
+import type { PageProps } from '../router.ts';
 import { navigate } from '../router.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Loading } from '../ui/loading.tsx';

@@ -10,8 +10,8 @@ import {
 import { inProject, transport } from '../client.ts';
 import { Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
-import type { PageProps } from '../page-props.ts';
 import { forget, useResource } from '../resource.ts';
+import type { PageProps } from '../router.ts';
 import { Code, CopyButton } from '../ui/copy.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';

@@ -2,7 +2,7 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { PageProps } from '../page-props.ts';
+import type { PageProps } from '../router.ts';
 import { address, moves, navigate } from '../router.ts';
 import { type Route, routeOf } from '../routes.ts';
 import { session } from '../session.ts';
