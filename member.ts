@@ -7,7 +7,7 @@ import type { Config } from './platform/config.ts';
 import { Entrance } from './platform/door/entrance.ts';
 import { Keeper } from './platform/door/keeper.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
-import { shareReadiness } from './platform/http/readiness.ts';
+import { type Holds, shareReadiness } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
 import { ProcessLink } from './platform/members/process-link.ts';
 import { needStore } from './platform/members/process-roles.ts';
@@ -28,7 +28,11 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
   const checks = engineChecks(foundation, config);
   for (const name of ['pipeline', 'webhooks'] as const) {
     if (!config.roles.includes(name)) continue;
-    checks.push({ name, check: async () => (await starter.ask(`${name}Ready`)) === true });
+    const check = async (): Promise<Holds> => {
+      const answer = await starter.ask(`${name}Ready`);
+      return answer === 'standby' ? answer : answer === true;
+    };
+    checks.push({ name, check });
   }
   const metrics = {
     contentType: registry.contentType,

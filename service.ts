@@ -12,6 +12,7 @@ import {
   layFoundation,
 } from './foundation.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
+import { createLease } from './pipeline/lease/lease.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import { leaderGraceMs } from './platform/broker/cluster/leader-info.ts';
@@ -26,7 +27,7 @@ import { requireBrokerBinary } from './platform/engines/embedded-broker.ts';
 import { type EngineUrls, startEngines } from './platform/engines/engines.ts';
 import type { MetricsPage } from './platform/http/operator-routes.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
-import { shareReadiness, untilReady } from './platform/http/readiness.ts';
+import { type Holds, shareReadiness, untilReady } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
 import { startMembers } from './platform/members/members.ts';
 import { metricsText } from './platform/members/metrics-of-processes.ts';
@@ -37,7 +38,7 @@ import { allOrProblems } from './platform/start-problems.ts';
 import { zones } from './platform/zones/zones.ts';
 import { openLocator, openOperatorPort, openPort } from './port.ts';
 import { readsAtOnce } from './query/calls/turn-bounds.ts';
-import { pipelineOptions, prepareBroker, prepareTables } from './stores.ts';
+import { leaseOptions, pipelineOptions, prepareBroker, prepareTables } from './stores.ts';
 import { startWebhooks, type Webhooks } from './webhooks/start.ts';
 
 export interface Service {
@@ -126,11 +127,11 @@ async function serve(
   { locate, urls, door }: Prepared,
   shutdown: Shutdown,
 ): Promise<string> {
-  const pipeline = runPipeline(config, foundation, shutdown);
+  const pipeline = await runPipeline(config, foundation, shutdown);
   const checks = engineChecks(foundation, config);
   const graceMs = leaderGraceMs(foundation.nats);
   if (pipeline !== undefined) {
-    checks.push({ name: 'pipeline', graceMs, check: () => pipeline.ready() });
+    checks.push({ name: 'pipeline', graceMs, check: () => readinessOf(pipeline) });
   }
   const webhooks = await namingSlowBroker(
     'webhooks are started',
@@ -185,16 +186,24 @@ async function ensureDemoWithAdmin(
   return { ...demo, ...admin };
 }
 
-function runPipeline(
+async function runPipeline(
   config: Config,
   foundation: Foundation,
   shutdown: Shutdown,
-): Pipeline | undefined {
-  const { clickhouse } = foundation;
+): Promise<Pipeline | undefined> {
+  const { nats, clickhouse, log } = foundation;
   if (!config.roles.includes('pipeline') || clickhouse === undefined) return undefined;
-  const pipeline = startPipeline(pipelineOptions(config, foundation, clickhouse));
+  const lease = await leaseOptions(config, nats, log);
+  const pipeline = startPipeline({
+    ...pipelineOptions(config, foundation, clickhouse),
+    ...(lease !== undefined && { lease: createLease(lease) }),
+  });
   shutdown.add('pipeline', () => pipeline.stop());
   return pipeline;
+}
+
+function readinessOf(pipeline: Pipeline): Holds {
+  return pipeline.isStandby() ? 'standby' : pipeline.ready();
 }
 
 async function runWebhooks(
@@ -264,7 +273,7 @@ async function serveByMembers(
       MILLRACE_DISK_RESERVE_MIB: String(diskReserve(config) / MiB),
     },
     answers: {
-      pipelineReady: () => pipeline?.ready(),
+      pipelineReady: () => pipeline && readinessOf(pipeline),
       webhooksReady: () => webhooks?.ready(),
       metricsText: () => page.metrics(),
       bind: async () => new AnswerWithHandle(port, await entrance.share()),

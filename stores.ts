@@ -1,11 +1,16 @@
 // The stores that the service works on, as this version needs them: streams and buckets at the broker, tables at
 // ClickHouse. Called by service.ts once the engines run.
 
+import { randomUUID } from 'node:crypto';
 import type { Connections, Foundation } from './foundation.ts';
 import { finishPendingBatches } from './pipeline/finish-pending.ts';
+import { type LeaseOptions, refuseOlderOwners } from './pipeline/lease/lease.ts';
+import { openOwnerFile } from './pipeline/lease/owner-file.ts';
+import { openOwnerBucket } from './pipeline/lease/owner-record.ts';
 import { passLostMessages } from './pipeline/lost-messages.ts';
 import { refuseLostTables, tableState } from './pipeline/lost-tables.ts';
 import type { PipelineOptions } from './pipeline/start.ts';
+import type { NatsConnection } from './platform/broker/nats.ts';
 import { despiteSlowBroker } from './platform/broker/start/slow-broker.ts';
 import { ensureTopology } from './platform/broker/topology.ts';
 import type { DatabaseClient } from './platform/clickhouse/clickhouse.ts';
@@ -18,7 +23,7 @@ import { freeBytes } from './platform/engines/disk-room.ts';
 import { eventsDiskBudget } from './platform/engines/embedded-broker.ts';
 import type { EngineUrls } from './platform/engines/engines.ts';
 import type { Log } from './platform/log.ts';
-import { migrate, reloadViews } from './sql/migrate.ts';
+import { countMigrations, migrate, reloadViews } from './sql/migrate.ts';
 import { createReplicatedDatabases, requireSameTables } from './sql/replicas.ts';
 
 // For one statement: a migration that fills a table anew takes 2.5 s for each million of profiles.
@@ -132,8 +137,12 @@ export async function prepareTables(
   const groups: DatabaseClient[] = [];
   let hasBegun = false;
   const beginOnce = async (): Promise<void> => {
-    if (!hasBegun) await onMigrating();
+    if (hasBegun) return;
     hasBegun = true;
+    await onMigrating();
+    // What an older version stored meanwhile could miss a view, or a table that is made anew.
+    const lease = await leaseOptions(config, nats, log);
+    if (lease !== undefined) await refuseOlderOwners(lease);
   };
   try {
     const urlsOfGroups = splitGroups(clickhouseUrl);
@@ -186,6 +195,18 @@ async function migrateGroup(
     ...(isEmbedded && { freeBytes: () => freeBytes(config.dataDir) }),
   });
   if (hasApplied) await loadViews();
+}
+
+/** By which several processes have one owner of the shards; undefined where no other process reaches the broker. */
+export async function leaseOptions(
+  { natsUrl, dataDir }: Config,
+  nats: NatsConnection,
+  log: Log,
+): Promise<LeaseOptions | undefined> {
+  if (natsUrl === undefined) return undefined;
+  const bucket = await openOwnerBucket(nats);
+  const owner = randomUUID();
+  return { bucket, owner, ...openOwnerFile(dataDir, log), migrations: countMigrations(), log };
 }
 
 export function pipelineOptions(

@@ -39,6 +39,7 @@ import { createBuild } from './write/build.ts';
 import { createInsert } from './write/insert.ts';
 import { type Ledger, takeOverLedger } from './write/ledger.ts';
 import { readLedgerRecord } from './write/ledger-record.ts';
+import { createOwnedCalls, ShardLost } from './write/owned-calls.ts';
 import { type DoneBatch, type EventWriterParts, runEventWriter } from './write/writer.ts';
 import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
@@ -89,16 +90,18 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
       signal,
       baseMs: 50,
       capMs: 2_000,
-      onFailure: ({ error, attempt }) => log.warn({ shard, attempt, err: error }, 'a call failed'),
+      onFailure({ error, attempt }) {
+        if (error instanceof ShardLost) throw error;
+        log.warn({ shard, attempt, err: error }, 'a call failed');
+      },
     });
   options.onState('loading');
   const created = await untilAnswered(() => streamCreated(nats, eventsStream(shard)));
   const bucket = await untilAnswered(() => openBucket(nats, buckets.ledger, readLedgerRecord));
+  const taking = { bucket, key: eventsLedgerKey(shard), writer: randomUUID() };
   const { ledger, found } = await takeOverLedger({
-    bucket,
-    key: eventsLedgerKey(shard),
+    ...taking,
     streamCreated: created,
-    writer: randomUUID(),
     retry: untilAnswered,
     ...(options.mayPromise && { mayPromise: options.mayPromise }),
     hours: await openHours(options, untilAnswered),
@@ -134,10 +137,12 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
   if (options.stop.aborted) stopSource();
   const followers = followWriter(options, { ledger, source, stored });
   try {
-    const parts = writerParts(options, { ledger, source, stream, stored, untilAnswered });
+    const asOwner = createOwnedCalls(taking);
+    const parts = writerParts(options, { ledger, source, stream, stored, untilAnswered, asOwner });
     const { onDone } = followers;
     return await runEventWriter({ ...parts, onDone }, `events:${created}:${shard}`);
   } catch (error) {
+    if (error instanceof ShardLost) return { kind: 'fenced' };
     await noteLoss(ledger, error);
     throw error;
   } finally {
@@ -176,6 +181,9 @@ function followWriter(
       books.close();
       leftovers.close();
       crowding.close();
+      // Another process may have the shard now: what this one last did is no fault of today.
+      for (const gauge of [metrics.loading, metrics.insertFailures, metrics.seenBytes])
+        gauge.set({ shard: String(shard) }, 0);
     },
   };
 }
@@ -197,6 +205,8 @@ interface Opened {
   stream: EventStream;
   stored: StoredState;
   untilAnswered: UntilAnswered;
+  /** See write/owned-calls.ts. */
+  asOwner: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
 function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWriterParts, 'onDone'> {
@@ -213,7 +223,8 @@ function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWrit
     remember: (ids) => stored.duplicateCheck.remember(ids),
     publishDeadLetters: deadLetters(options, opened),
     insert: createInsert({
-      insertArrow: (arrow, token) => insertArrow(clickhouse, 'events', arrow, token),
+      insertArrow: (arrow, token) =>
+        opened.asOwner(() => insertArrow(clickhouse, 'events', arrow, token)),
       signal: abort,
       log,
       onInserted: (seconds, { arrow }) => {
@@ -230,13 +241,13 @@ function writerParts(options: EventShardOptions, opened: Opened): Omit<EventWrit
 
 function deliveries(
   { nats, subscriptions, metrics, log }: EventShardOptions,
-  { untilAnswered }: Opened,
+  { untilAnswered, asOwner }: Opened,
 ): EventWriterParts['publishDeliveries'] {
   return createDeliveryPublisher({
     subscriptions,
     publish: (...message) => publishMessage(nats, ...message),
     maxMessageBytes: maxPayloadBytes(nats),
-    retry: untilAnswered,
+    retry: (call) => untilAnswered(() => asOwner(call)),
     metrics,
     log,
   });
@@ -245,7 +256,7 @@ function deliveries(
 /** Their stream first: it is the record. */
 function deadLetters(
   { nats, clickhouse, shard, log }: EventShardOptions,
-  { ledger, untilAnswered }: Opened,
+  { ledger, untilAnswered, asOwner }: Opened,
 ): EventWriterParts['publishDeadLetters'] {
   const publish = createDeadLetters({
     broker: nats.jetstream(),
@@ -253,7 +264,7 @@ function deadLetters(
     stream: eventsStream(shard),
     streamCreated: ledger.streamCreated,
     maxPayloadBytes: maxPayloadBytes(nats),
-    retry: untilAnswered,
+    retry: (call) => untilAnswered(() => asOwner(call)),
   });
   const insertRows = createDeadLetterRows({ clickhouse, shard, log, retry: untilAnswered });
   return async (letters) => {

@@ -17,11 +17,11 @@ interface KeepRunningOptions {
 
 const restart = { baseMs: 500, capMs: 30_000 };
 
-/** Never rejects. */
+/** Never rejects; resolves with the end of the last run. */
 export async function keepRunning(
   run: (onState: (state: WriterState) => void) => Promise<WriterEnd>,
   options: KeepRunningOptions,
-): Promise<void> {
+): Promise<WriterEnd> {
   const { shard, log, stop, wait = sleep } = options;
   let failures = 0;
   let last: WriterState = 'loading';
@@ -35,8 +35,11 @@ export async function keepRunning(
     try {
       const end = await run(onState);
       if (end.kind === 'stopped') break;
-      log.error({ shard, ...end }, 'the writer has ended: restart it once the cause is known');
-      return;
+      onState(end.kind);
+      // Another process has the shard, as a rule, and this one waits (lease/terms.ts).
+      if (end.kind === 'fenced') log.warn({ shard, ...end }, 'the writer has ended');
+      else log.error({ shard, ...end }, 'the writer has ended: restart it once the cause is known');
+      return end;
     } catch (error) {
       if (stop.aborted) break;
       failures++;
@@ -47,4 +50,5 @@ export async function keepRunning(
   }
   log.info({ shard, kind: 'stopped' }, 'the writer has ended');
   onState('stopped');
+  return { kind: 'stopped' };
 }

@@ -27,6 +27,7 @@ import { unreadableChanges } from './profiles/messages.ts';
 import { type DoneChanges, type ProfileWriterParts, runProfileWriter } from './profiles/writer.ts';
 import { takeOverLedger } from './write/ledger.ts';
 import { readLedgerRecord } from './write/ledger-record.ts';
+import { createOwnedCalls, ShardLost } from './write/owned-calls.ts';
 import type { WriterEnd, WriterState } from './write/writer-state.ts';
 
 interface ProfileShardOptions {
@@ -71,11 +72,10 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
   const stream = profilesStream(shard);
   const created = await untilAnswered(() => streamCreated(nats, stream));
   const bucket = await untilAnswered(() => openBucket(nats, buckets.ledger, readLedgerRecord));
+  const taking = { bucket, key: profilesLedgerKey(shard), writer: randomUUID() };
   const { ledger, found } = await takeOverLedger({
-    bucket,
-    key: profilesLedgerKey(shard),
+    ...taking,
     streamCreated: created,
-    writer: randomUUID(),
     retry: untilAnswered,
     ...(options.mayPromise && { mayPromise: options.mayPromise }),
   });
@@ -106,14 +106,16 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
     ...{ nats, clickhouse, shard, clock: options.clock, log, signal: over.signal },
     untilAnswered: untilAnsweredOrOver(options, over.signal, separatingTries),
   });
+  const asOwner = createOwnedCalls(taking);
+  const retryAsOwner: typeof untilAnswered = (call) => untilAnswered(() => asOwner(call));
   try {
     return await runProfileWriter({
       ...{ clickhouse, shard, onState: options.onState },
-      ...{ ledger, source, stream: events, cache, untilAnswered },
+      ...{ ledger, source, stream: events, cache, untilAnswered: retryAsOwner },
       publishDeadLetters: createDeadLetters({
         ...{ broker: nats.jetstream(), shard, stream, streamCreated: created },
         maxPayloadBytes: maxPayloadBytes(nats),
-        retry: untilAnswered,
+        retry: retryAsOwner,
       }),
       onDone(done) {
         crowding.noteStored();
@@ -121,6 +123,7 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
       },
     });
   } catch (error) {
+    if (error instanceof ShardLost) return { kind: 'fenced' };
     await noteLoss(ledger, error);
     throw error;
   } finally {
@@ -141,6 +144,7 @@ function untilAnsweredOrOver(
     retry(call, {
       ...{ signal, baseMs: 50, capMs: 2_000 },
       onFailure: ({ error, attempt }) => {
+        if (error instanceof ShardLost) throw error;
         const fields = { shard, attempt, err: error };
         if (failureOf(error) === 'reject') log.error(fields, 'the engine refuses a statement');
         else log.warn(fields, 'a call failed');

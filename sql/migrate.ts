@@ -16,6 +16,8 @@ import { replicatedDatabase, replicatedForm } from './replicated-form.ts';
 /** The first version whose Arrow reader takes UUIDs as 16 bytes (ClickHouse pull request 99521). */
 const oldestServer = { major: 26, minor: 4 };
 
+const ownDirectory = join(import.meta.dirname, 'migrations');
+
 export interface MigrateOptions extends RemakeOptions {
   /** By default the one beside this file. */
   directory?: string;
@@ -47,7 +49,7 @@ export async function migrate(
   log: Log,
   options: MigrateOptions = {},
 ): Promise<boolean> {
-  const known = readMigrations(options.directory ?? join(import.meta.dirname, 'migrations'));
+  const known = readMigrations(options.directory ?? ownDirectory);
   const migrations = known.filter(({ name }) => options.only?.has(name) ?? true);
   const isReplicated = options.replicatedPlace !== undefined;
   const form = (statement: string) => (isReplicated ? replicatedForm(statement) : statement);
@@ -122,6 +124,11 @@ export async function dayByDay(
   });
   const days = await result.json<{ day: string }>();
   return days.map(({ day }) => ({ day, query: statement.replaceAll('{day}', day) }));
+}
+
+/** The migrations that this version knows. A newer version knows more, because none is ever removed. */
+export function countMigrations(): number {
+  return readMigrations(ownDirectory).length;
 }
 
 function readMigrations(directory: string): Migration[] {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { readManifest } from '../backup/manifest.ts';
+import { streamParts } from '../platform/broker/cluster/stream-peers.ts';
 import { connectBroker } from '../platform/broker/nats.ts';
 import { eventsStream, profilesStream } from '../platform/broker/streams.ts';
 import { createLog } from '../platform/log.ts';
@@ -13,6 +14,7 @@ import { admin, startAdmin } from './harness/backups/admin-run.ts';
 import { startSteadyLoad } from './harness/backups/steady-load.ts';
 import { batchCreate, eventually, newEvent, rows } from './harness/clients/client.ts';
 import { operatorUrl, startBroker } from './harness/servers/broker.ts';
+import { startBrokerCluster } from './harness/servers/cluster/broker-cluster.ts';
 import { startEngine } from './harness/servers/engine.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 
@@ -54,8 +56,12 @@ async function storedWholly(
   );
 }
 
+let embedded: Stack;
+let before: unknown;
+let sent = 0;
+
 it("leads to servers of one's own and back, with the same rows", { timeout: 300_000 }, async () => {
-  const embedded = await startStack({ dataDir: at('a') });
+  embedded = await startStack({ dataDir: at('a') });
   const load = startSteadyLoad(() => embedded);
   await eventually(
     async () => load.acknowledged.size,
@@ -63,8 +69,9 @@ it("leads to servers of one's own and back, with the same rows", { timeout: 300_
     60_000,
   );
   await load.stop();
-  await storedWholly(embedded, load.sent.size);
-  const before = await figures(embedded.clickhouseUrl);
+  sent = load.sent.size;
+  await storedWholly(embedded, sent);
+  before = await figures(embedded.clickhouseUrl);
   const first = await admin(at('a'), ['backup', at('first')]);
   expect(first).toMatchObject({ code: 0, error: '' });
   expect(readManifest(at('first'))?.store.kind).toBe('parts');
@@ -96,7 +103,7 @@ it("leads to servers of one's own and back, with the same rows", { timeout: 300_
     expect(own.privateKey).toBe(embedded.privateKey);
     const more = Array.from({ length: 30 }, () => newEvent({ distinctId: 'in the second house' }));
     await batchCreate(own, more);
-    await storedWholly({ ...own, clickhouseUrl: engine.url }, load.sent.size + more.length);
+    await storedWholly({ ...own, clickhouseUrl: engine.url }, sent + more.length);
     const there = await figures(engine.url);
     const second = await admin(at('b'), ['backup', at('second')], urls);
     expect(second).toMatchObject({ code: 0, error: '' });
@@ -109,11 +116,48 @@ it("leads to servers of one's own and back, with the same rows", { timeout: 300_
     const back = await startStack({ dataDir: at('c') });
     expect(await figures(back.clickhouseUrl)).toEqual(there);
     await batchCreate(back, [newEvent()]);
-    await storedWholly(back, load.sent.size + more.length + 1);
+    await storedWholly(back, sent + more.length + 1);
     expect(await admin(at('c'), ['check'])).toMatchObject({ code: 0, error: '' });
     await back.stop();
   } finally {
     await engine.stop();
     await broker.stop();
+  }
+});
+
+it('leads to a broker of three, whose streams then have three copies', {
+  timeout: 300_000,
+}, async () => {
+  const [cluster, engine] = await Promise.all([
+    startBrokerCluster(),
+    startEngine({ migrated: false }),
+  ]);
+  try {
+    const operator = { NATS_URL: cluster.operatorUrl, CLICKHOUSE_URL: engine.url };
+    const restored = await admin(at('d'), ['restore', at('first')], operator);
+    expect(restored).toMatchObject({ code: 0, error: '' });
+    expect(await figures(engine.url)).toEqual(before);
+    const env = { NATS_URL: cluster.url, CLICKHOUSE_URL: engine.url };
+    const own = await startStack({ dataDir: at('d'), env });
+    expect(own.privateKey).toBe(embedded.privateKey);
+    const more = Array.from({ length: 30 }, () => newEvent({ distinctId: 'in the third house' }));
+    // A stream that gets more copies may have no leader for a moment.
+    await eventually(
+      () => batchCreate(own, more),
+      ({ status }) => status === 200,
+      60_000,
+    );
+    await storedWholly({ ...own, clickhouseUrl: engine.url }, sent + more.length);
+    const connection = await connectBroker(cluster.operatorUrl, createLog('silent'));
+    const { streams } = await connection.jetstreamManager();
+    for (const name of streamParts(1).flatMap((part) => part.streams)) {
+      const { config } = await streams.info(name);
+      expect([name, config.num_replicas]).toEqual([name, 3]);
+    }
+    await connection.close();
+    expect(await own.stop()).toMatchObject({ code: 0 });
+  } finally {
+    await engine.stop();
+    await cluster.stop();
   }
 });

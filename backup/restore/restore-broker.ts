@@ -10,6 +10,7 @@ import {
   profilesLedgerKey,
   profilesStream,
   profilesSubject,
+  shardsOwnerKey,
 } from '../../platform/broker/streams.ts';
 import type { Manifest, SavedRecord } from '../manifest.ts';
 import { restoreStream } from '../stream-snapshot.ts';
@@ -44,6 +45,8 @@ export async function restoreBroker(
   for (const stream of manifest.streams) await restoreStream(connection, stream, directory);
   // No backup has salts. A start would take the missing bucket for a lost one.
   await ensureBucket(connection, buckets.salts, 1);
+  // Its process is not of this broker.
+  await putRecord(connection, { bucket: buckets.instance, key: shardsOwnerKey, value: null });
   for (const record of manifest.records) await putRecord(connection, record);
   for (let shard = 0; shard < manifest.shards; shard++) {
     for (const queue of queuesOf(shard)) await passMissing(connection, manifest, queue);

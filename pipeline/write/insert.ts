@@ -5,12 +5,13 @@ import { failureOf } from '../../platform/clickhouse/clickhouse.ts';
 import type { Log } from '../../platform/log.ts';
 import { retry } from '../../platform/retry.ts';
 import type { BuiltRows } from '../build/thread-messages.ts';
+import { ShardLost } from './owned-calls.ts';
 
 const firstWaitMs = 100;
 const longestWaitMs = 10_000;
 
 interface InsertOptions {
-  /** One try; resolves once the rows are on disk. */
+  /** One try; resolves once the rows are on disk. Ends all tries by throwing ShardLost. */
   insertArrow(arrow: Uint8Array, token: string): Promise<void>;
   signal: AbortSignal;
   log: Log;
@@ -36,6 +37,7 @@ export function createInsert(
         baseMs: firstWaitMs,
         capMs: longestWaitMs,
         onFailure: ({ error, attempt, waitMs }) => {
+          if (error instanceof ShardLost) throw error;
           options.onFailures(attempt);
           const fields = { token, rows: built.rows, attempt, waitMs, err: error };
           // The builder keeps out rows that the engine could refuse, so a refusal needs an operator.

@@ -2,6 +2,8 @@
 
 /** The step a writer is at; nothing else about its progress is logged or asked. */
 export type WriterState =
+  /** Another process has the shard, and this one waits for it to end. */
+  | 'standby'
   | 'loading'
   | 'recovering'
   | 'waiting'
@@ -30,6 +32,7 @@ export function isWriting(state: WriterState): boolean {
     case 'inserting':
     case 'finishing':
       return true;
+    case 'standby':
     case 'loading':
     case 'recovering':
     case 'failed':

@@ -21,6 +21,8 @@ export const profilesSubject = (shard: number): string => `profiles.${shard}`;
 export const eventsLedgerKey = (shard: number): string => `shard.${shard}`;
 /** The key in the bucket `ledger` whose `hwm` says how far the writer of a shard's profiles is. */
 export const profilesLedgerKey = (shard: number): string => `profiles.${shard}`;
+/** The key in the bucket `instance` that says which process's pipeline has the shards. */
+export const shardsOwnerKey = 'pipeline';
 /** The durable consumer of each stream of events and of profiles. */
 export const writerConsumer = 'writer';
 export const deadLetterStream = 'EVENTS_DLQ';

@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { shareReadiness } from './readiness.ts';
+import { type Holds, isReady, shareReadiness } from './readiness.ts';
 
 it('a check with a grace counts as holding until it has failed for longer, and has none before it held', async () => {
   let holds = false;
@@ -17,7 +17,7 @@ it('a check with a grace counts as holding until it has failed for longer, and h
     },
   };
   const ask = shareReadiness([mending, { name: 'plain', check: () => holds }], 0, () => nowMs);
-  const at = async (ms: number, now: boolean): Promise<boolean[]> => {
+  const at = async (ms: number, now: boolean): Promise<Holds[]> => {
     [nowMs, holds] = [ms, now];
     // An answer is shared until the next timer.
     for (const before = runs; ; await turn()) {
@@ -33,4 +33,10 @@ it('a check with a grace counts as holding until it has failed for longer, and h
   expect(await at(3_615_000, false)).toEqual([false, false]);
   expect(await at(3_616_000, true)).toEqual([true, true]);
   expect(await at(3_617_000, false)).toEqual([true, false]);
+});
+
+it('what waits for another process to end is ready, and says that it waits', async () => {
+  const readiness = await shareReadiness([{ name: 'pipeline', check: () => 'standby' }])();
+  expect(readiness).toEqual({ pipeline: 'standby' });
+  expect(isReady(readiness)).toBe(true);
 });

@@ -3,10 +3,13 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** `standby`: it holds, by waiting for another process to end, whose work it takes then. */
+export type Holds = boolean | 'standby';
+
 export interface ReadinessCheck {
   name: string;
   /** Whether the dependency answers now; a rejection counts as false. */
-  check: () => Promise<boolean> | boolean;
+  check: () => Promise<Holds> | Holds;
   /**
    * A check that held counts as holding until it has failed for so long; 0 unless given. For what mends itself while
    * requests can wait: a load balancer would take their service away from all of them.
@@ -14,8 +17,8 @@ export interface ReadinessCheck {
   graceMs?: number;
 }
 
-/** True by name where the check holds. */
-export type Readiness = Readonly<Record<string, boolean>>;
+/** By name whether the check holds. */
+export type Readiness = Readonly<Record<string, Holds>>;
 
 // A dependency that takes longer to answer is not ready.
 const checkTimeoutMs = 2_000;
@@ -49,13 +52,13 @@ export function shareReadiness(
 function createGrace(
   { graceMs = 0 }: ReadinessCheck,
   nowMs: () => number,
-): (holds: boolean) => boolean {
+): (holds: Holds) => Holds {
   // A check that never held has no grace.
   let failsSinceMs: number | undefined = Number.NEGATIVE_INFINITY;
   return (holds) => {
-    if (holds) failsSinceMs = undefined;
+    if (holds !== false) failsSinceMs = undefined;
     else failsSinceMs ??= nowMs();
-    return failsSinceMs === undefined || nowMs() - failsSinceMs < graceMs;
+    return holds || (failsSinceMs !== undefined && nowMs() - failsSinceMs < graceMs);
   };
 }
 
@@ -79,7 +82,7 @@ export async function untilReady(
 /** Runs all checks at once. */
 async function runAll(checks: readonly ReadinessCheck[]): Promise<Readiness> {
   const results = await Promise.all(
-    checks.map(async ({ name, check }): Promise<[string, boolean]> => {
+    checks.map(async ({ name, check }): Promise<[string, Holds]> => {
       const timeout = new Promise<false>((resolve) => {
         setTimeout(() => resolve(false), checkTimeoutMs).unref();
       });

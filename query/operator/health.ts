@@ -4,6 +4,7 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '../../platform/clock.ts';
+import type { Readiness } from '../../platform/http/readiness.ts';
 import { zones } from '../../platform/zones/zones.ts';
 import {
   type GetHealthResponse,
@@ -28,8 +29,8 @@ export interface StreamFacts {
 }
 
 export interface HealthOptions {
-  /** True by name where a part can serve. */
-  readiness(): Promise<Readonly<Record<string, boolean>>>;
+  /** By name whether a part can serve. */
+  readiness(): Promise<Readiness>;
   shards: number;
   queue(shard: number, kind: 'events' | 'profiles'): Promise<QueueFacts>;
   buckets(): { name: string; usedRatio: number; isScarce: boolean }[];
@@ -61,7 +62,7 @@ export async function getHealth(options: HealthOptions): Promise<GetHealthRespon
   const buckets = options.buckets().sort((a, b) => (a.name < b.name ? -1 : 1));
   return create(GetHealthResponseSchema, {
     time: timestampFromMs(nowMs),
-    parts: Object.entries(readiness).map(([name, ready]) => ({ name, ready })),
+    parts: Object.entries(readiness).map(([name, ready]) => ({ name, ready: ready !== false })),
     shards: queues.map(({ shard, events, profiles }) => ({
       shard,
       ...(events && { events: queueOf(events, nowMs) }),

@@ -78,7 +78,7 @@ async function isTaken(stack: Stack, batch: readonly Sent[]): Promise<boolean> {
 
 /** The acknowledged events that the tables lack, and those that they hold twice. */
 export async function differences(
-  { clickhouseUrl }: Stack,
+  { clickhouseUrl }: Pick<Stack, 'clickhouseUrl'>,
   acknowledged: ReadonlySet<string>,
 ): Promise<{ lost: string[]; doubled: string[] }> {
   const stored = new Set<string>();
