@@ -20,21 +20,22 @@ import { expectRollupsOfEvents } from './harness/tables/rollups.ts';
 const rounds = Number(process.env['MILLRACE_STANDBY_ROUNDS'] ?? 1);
 const recoveryMs = 120_000;
 const waits = 'another process has the shards: this one waits for its end';
+const lost = 'this process has lost the shards to another one';
 const directory = mkdtempSync(join(tmpdir(), 'millrace-standby-'));
 let broker: ChildServer;
 let engine: ChildServer;
 let front: Stack;
-let one: Stack;
-let other: Stack;
+/** By their places. */
+let pipelines: [Stack, Stack];
+type Place = 0 | 1;
 
 beforeAll(async () => {
   [broker, engine] = await Promise.all([startBroker(), startEngine()]);
   front = await start('front', 'ingest,query,control');
-  one = await start('one', 'pipeline');
-  other = await start('other', 'pipeline');
+  pipelines = [await start('one', 'pipeline'), await start('other', 'pipeline')];
 });
 afterAll(async () => {
-  for (const stack of [other, one, front]) await stack.stop();
+  for (const stack of [...pipelines, front]) await stack.stop();
   await Promise.all([broker.stop(), engine.stop()]);
   rmSync(directory, { recursive: true });
 });
@@ -52,15 +53,25 @@ function tell(line: string): void {
 }
 
 /** What a process says of its pipeline, and whether all of it is ready. */
-async function pipelineOf({ baseUrl }: Stack): Promise<unknown> {
-  const { status } = await fetch(`${baseUrl}/readyz`);
-  const { pipeline } = JSON.parse(await (await fetch(`${baseUrl}/readyz?verbose`)).text());
-  return [status, pipeline];
+async function pipelineOf({ baseUrl }: Stack): Promise<string> {
+  const response = await fetch(`${baseUrl}/readyz?verbose`);
+  const { pipeline } = JSON.parse(await response.text());
+  return `${response.status} ${pipeline}`;
 }
 
-async function expectOwner(owner: Stack, standby: Stack): Promise<void> {
-  await expect.poll(() => pipelineOf(owner), { timeout: recoveryMs }).toEqual([200, true]);
-  await expect.poll(() => pipelineOf(standby), { timeout: recoveryMs }).toEqual([200, 'standby']);
+/** Both processes, once one of them stores and the other one waits. */
+async function settled(): Promise<{ owner: Place; standby: Place }> {
+  const [first, second] = await eventually(
+    () => Promise.all([pipelineOf(pipelines[0]), pipelineOf(pipelines[1])]),
+    (both) => both.includes('200 true') && both.includes('200 standby'),
+    recoveryMs,
+  );
+  tell(`the pipelines say: ${first}, ${second}`);
+  return first === '200 true' ? { owner: 0, standby: 1 } : { owner: 1, standby: 0 };
+}
+
+async function restart(place: Place): Promise<void> {
+  pipelines[place] = await pipelines[place].restart();
 }
 
 const passed = new Set<string>();
@@ -97,35 +108,38 @@ function ms(sinceMs: number): string {
 it(`each event is stored once, whichever of two pipelines is killed or frozen, ${rounds} times`, {
   timeout: 300_000 + rounds * 180_000,
 }, async () => {
-  await expectOwner(one, other);
+  await settled();
   const load = startSteadyLoad(() => front);
   onTestFinished(() => void load.stop().catch(() => {}));
   for (let round = 0; round < rounds; round++) {
     await passes();
-    await failOver('the owner is killed', () => one.kill9('service'));
-    // One that comes back takes nothing from an owner that is well.
-    one = await one.restart();
-    await expectOwner(other, one);
+    const killed = (await settled()).owner;
+    await failOver('the owner is killed', () => pipelines[killed].kill9('service'));
+    await restart(killed);
 
-    const frozen = other.pids().service;
-    await failOver('the owner is frozen', () => signalProcess(frozen, 'SIGSTOP'));
+    const frozen = pipelines[(await settled()).owner];
+    await failOver('the owner is frozen', () => signalProcess(frozen.pids().service, 'SIGSTOP'));
     await passes();
-    signalProcess(frozen, 'SIGCONT');
-    await expectOwner(one, other);
-    expect(other.log()).toContain(waits);
+    signalProcess(frozen.pids().service, 'SIGCONT');
+    await eventually(
+      async () => frozen.log(),
+      (log) => log.includes(lost),
+      recoveryMs,
+    );
 
-    await other.stop();
-    one.kill9('service');
-    one = await one.restart();
-    await expect.poll(() => pipelineOf(one), { timeout: recoveryMs }).toEqual([200, true]);
-    // Nobody else can have its directory, so that it knows that its former process is gone.
-    expect(one.log()).not.toContain(waits);
-    other = await other.restart();
-    await expectOwner(one, other);
-    await failOver('the owner is stopped', () => void one.stop());
-    one = await one.restart();
-    await expectOwner(other, one);
-    [one, other] = [other, one];
+    const stopped = (await settled()).owner;
+    await failOver('the owner is stopped', () => void pipelines[stopped].stop());
+    // Nobody else can have the directory of the other one, which is alone: it knows that its former process is gone.
+    const alone = stopped === 0 ? 1 : 0;
+    pipelines[alone].kill9('service');
+    await restart(alone);
+    await eventually(
+      () => pipelineOf(pipelines[alone]),
+      (state) => state === '200 true',
+      recoveryMs,
+    );
+    expect(pipelines[alone].log()).not.toContain(waits);
+    await restart(stopped);
   }
   await load.stop();
   const acknowledged = new Set([...load.acknowledged, ...passed]);
@@ -137,12 +151,13 @@ it(`each event is stored once, whichever of two pipelines is killed or frozen, $
   );
   expect(found.doubled).toEqual([]);
   tell(`${acknowledged.size} events, each stored once`);
-  const named = await rows<{ distinct_id: string }>(
-    engine.url,
-    'SELECT DISTINCT distinct_id FROM profiles FINAL WHERE named',
-  );
-  const names = new Set(named.map((row) => row.distinct_id));
-  expect([...load.named].filter((name) => !names.has(name))).toEqual([]);
+  const query = 'SELECT DISTINCT distinct_id FROM profiles FINAL WHERE named';
+  const unnamed = async () => {
+    const named = await rows<{ distinct_id: string }>(engine.url, query);
+    const names = new Set(named.map((row) => row.distinct_id));
+    return [...load.named].filter((name) => !names.has(name));
+  };
+  await eventually(unnamed, (names) => names.length === 0, recoveryMs);
   const clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 1 });
   await expectRollupsOfEvents(clickhouse).finally(() => clickhouse.close());
 });

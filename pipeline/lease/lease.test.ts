@@ -83,11 +83,11 @@ it('robs no owner that lives, however late it renews and however long another on
   expect(second.term).toBeUndefined();
   expect(term.lost.aborted).toBe(false);
   expect(await ownerNow()).toBe('first');
-  // A machine with time to spare renews some times between two looks of others.
-  expect(unchangedLooks * lookEveryMs).toBeGreaterThanOrEqual(4 * renewEveryMs);
+  // Two renewals may be lost.
+  expect(unchangedLooks * lookEveryMs).toBeGreaterThan(3 * renewEveryMs);
 });
 
-it('takes the shards at the eighth look that finds nothing changed, and the former owner hears of it', async () => {
+it('takes the shards at the last of the looks that find nothing changed, and the former owner hears of it', async () => {
   const first = new Process('first');
   const term = await first.taken;
   const second = new Process('second');

@@ -1,5 +1,5 @@
 // Which of several processes writes the shards: the one whose name is in a record at the broker, which it writes anew
-// every two seconds. Another one takes the shards once nothing has changed for eight looks. A lease only decides who
+// every two seconds. Another one takes the shards once nothing has changed for seven looks. A lease only decides who
 // tries: that nothing is stored twice, the ledgers' compare-and-set decides (pipeline/write/ledger.ts).
 
 import type { ReadResult, RecordBucket, WriteResult } from '../../platform/broker/record-bucket.ts';
@@ -14,11 +14,11 @@ export const renewEveryMs = 2_000;
 export const lookEveryMs = 1_000;
 /**
  * Looks in a row that find the record as it was, before its owner counts as gone. Looks that the broker answers are
- * counted, and no time: a broker that takes no writes robs no owner, nor does a machine that stood still. An owner whose
- * every second renewal is lost keeps the shards, and a dead one is replaced within ten seconds: it renewed at most two
- * before its end, and the look that sees this comes a second later at most.
+ * counted, and no time: a broker that takes no writes robs no owner, nor does a machine that stood still. An owner that
+ * misses two renewals keeps the shards. A dead one is replaced after eight seconds at most, the last of its looks
+ * included, so that an event is stored within ten.
  */
-export const unchangedLooks = 8;
+export const unchangedLooks = 7;
 /** A process that lost a shard asks no sooner: whoever took it has had the time to take the others. */
 export const restMs = unchangedLooks * lookEveryMs;
 
