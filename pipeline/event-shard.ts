@@ -8,7 +8,7 @@ import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { eventsLedgerKey, eventsStream } from '../platform/broker/streams.ts';
 import { type DatabaseClient, insertArrow } from '../platform/clickhouse/clickhouse.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, steadyClock } from '../platform/clock.ts';
 import { keepHour, type LedgerHour, readHours } from '../platform/ledger/ledger-hours.ts';
 import { maxBatchRows, maxBatchWaitMs } from '../platform/limits.ts';
 import { tellLive } from '../platform/live/live-messages.ts';
@@ -62,6 +62,8 @@ export interface EventShardOptions {
   onState(state: WriterState): void;
   /** See hold.ts. */
   mayPromise?: () => Promise<void>;
+  /** See write/owned-calls.ts. */
+  steady?: Clock;
 }
 
 /** Two of the largest and a pull are in memory at once. */
@@ -137,7 +139,7 @@ export async function runEventShard(options: EventShardOptions): Promise<WriterE
   if (options.stop.aborted) stopSource();
   const followers = followWriter(options, { ledger, source, stored });
   try {
-    const asOwner = createOwnedCalls(taking);
+    const asOwner = createOwnedCalls({ ...taking, clock: options.steady ?? steadyClock });
     const parts = writerParts(options, { ledger, source, stream, stored, untilAnswered, asOwner });
     const { onDone } = followers;
     return await runEventWriter({ ...parts, onDone }, `events:${created}:${shard}`);

@@ -8,7 +8,7 @@ import { maxPayloadBytes, type NatsConnection } from '../platform/broker/nats.ts
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { profilesLedgerKey, profilesStream } from '../platform/broker/streams.ts';
 import { type DatabaseClient, failureOf } from '../platform/clickhouse/clickhouse.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, steadyClock } from '../platform/clock.ts';
 import { tellLive } from '../platform/live/live-messages.ts';
 import type { Log } from '../platform/log.ts';
 import { retry } from '../platform/retry.ts';
@@ -44,6 +44,8 @@ interface ProfileShardOptions {
   onState(state: WriterState): void;
   /** See hold.ts. */
   mayPromise?: () => Promise<void>;
+  /** See write/owned-calls.ts. */
+  steady?: Clock;
 }
 
 const sourceLimits: BatchLimits = {
@@ -106,7 +108,7 @@ export async function runProfileShard(options: ProfileShardOptions): Promise<Wri
     ...{ nats, clickhouse, shard, clock: options.clock, log, signal: over.signal },
     untilAnswered: untilAnsweredOrOver(options, over.signal, separatingTries),
   });
-  const asOwner = createOwnedCalls(taking);
+  const asOwner = createOwnedCalls({ ...taking, clock: options.steady ?? steadyClock });
   const retryAsOwner: typeof untilAnswered = (call) => untilAnswered(() => asOwner(call));
   try {
     return await runProfileWriter({

@@ -44,6 +44,8 @@ export interface PipelineOptions {
   metrics: Metrics;
   /** By which several processes have one owner of the shards; absent where no other process reaches the broker. */
   lease?: Lease;
+  /** Goes on while the process is frozen; the process's own unless given. See write/owned-calls.ts. */
+  steady?: Clock;
   /** See pool.ts. */
   workerFile?: string;
   /** How long `stop` waits for the batches in hand; 10 s by default. */
@@ -70,7 +72,7 @@ const defaultStopGraceMs = 10_000;
 
 /** Starts to write, or to wait for the shards, and returns at once; `ready` says when either is so. */
 export function startPipeline(options: PipelineOptions): Pipeline {
-  const { nats, clock, log, shards, lease } = options;
+  const { nats, clock, steady = steadyClock, log, shards, lease } = options;
   const metrics = createPipelineMetrics(options.metrics);
   const secret = randomBytes(32);
   const { threads, workerFile } = options;
@@ -90,10 +92,11 @@ export function startPipeline(options: PipelineOptions): Pipeline {
       onProfileState(state);
     }
   };
-  const hold = hearHold({ nats, clock: steadyClock, log });
+  const hold = hearHold({ nats, clock: steady, log });
   const watched = hearWatchedProjects(nats, clock);
   const parts = {
     ...{ metrics, pool, watched, eventKeys: new EventKeys(secret), mayPromise: hold.mayPromise },
+    steady,
     subscriptions: createSubscriptions(options.webhooks),
   };
   const run = (signals: WriterSignals): Promise<WriterEnd>[] => {
@@ -138,6 +141,7 @@ interface WritersParts extends WriterSignals {
   watched: Pick<WatchedProjects, 'isWatched'>;
   subscriptions: Subscriptions;
   mayPromise: () => Promise<void>;
+  steady: Clock;
   onEventState(state: WriterState): void;
   onProfileState(state: WriterState): void;
 }

@@ -3,12 +3,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
-import { eventsSubject } from '../../platform/broker/streams.ts';
+import { openBucket } from '../../platform/broker/record-bucket.ts';
+import { eventsLedgerKey, eventsSubject } from '../../platform/broker/streams.ts';
 import { ensureTopology, shardOf } from '../../platform/broker/topology.ts';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { oneGroup } from '../../platform/clickhouse/groups.ts';
-import { systemClock } from '../../platform/clock.ts';
+import { steadyClock, systemClock } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { createMetrics, metricValue } from '../../platform/metrics.ts';
 import { encodeContext } from '../../proto/wire/frame.ts';
@@ -18,6 +20,7 @@ import { noWebhooks } from '../../test/harness/models/webhook-records.ts';
 import { useBroker, useEngine } from '../../test/harness/servers/use-servers.ts';
 import { StepwisePauses } from '../../test/harness/stepwise-pauses.ts';
 import { startPipeline } from '../start.ts';
+import { readLedgerRecord } from '../write/ledger-record.ts';
 import { createLease, unchangedLooks } from './lease.ts';
 import { openOwnerBucket } from './owner-record.ts';
 
@@ -44,7 +47,7 @@ afterAll(async () => {
   await clickhouse.close();
 });
 
-async function start(owner: string) {
+async function start(owner: string, steady = steadyClock) {
   const pauses = new StepwisePauses();
   const metrics = createMetrics();
   const lease = createLease({
@@ -52,7 +55,7 @@ async function start(owner: string) {
     pause: (ms, signal) => pauses.pause(ms, signal),
   });
   const pipeline = startPipeline({
-    ...{ nats, clickhouse: oneGroup(clickhouse), shards, threads: 1, lease, metrics, log },
+    ...{ nats, clickhouse: oneGroup(clickhouse), shards, threads: 1, lease, metrics, log, steady },
     seenMaxBytes: 64 * 1_048_576,
     webhooks: noWebhooks,
     clock: systemClock,
@@ -60,7 +63,8 @@ async function start(owner: string) {
   });
   const isInState = (state: string, name = 'writer') =>
     metricValue(metrics, `millrace_pipeline_${name}_state`, { shard: '1', state });
-  return { pipeline, pauses, isInState };
+  const gauge = (name: string) => metricValue(metrics, `millrace_pipeline_${name}`, { shard: '1' });
+  return { pipeline, pauses, isInState, gauge };
 }
 
 let sent = 0;
@@ -132,4 +136,34 @@ it('one of two pipelines writes all shards, and the other one takes them over an
   await send();
   await expectEachOnce();
   await first.pipeline.stop();
+});
+
+it('a pipeline that was frozen in an insert tries it no more once another one has the shards', async () => {
+  let aheadMs = 0;
+  const first = await start('frozen', { nowMs: () => performance.now() + aheadMs });
+  await expect
+    .poll(() => first.pipeline.state(), { timeout: 60_000 })
+    .toEqual(['waiting', 'waiting']);
+  // Until then a batch asks the engine before it is promised.
+  await expect.poll(() => first.gauge('loading'), { timeout: 60_000 }).toBe(0);
+  await engine.kill9();
+  await send();
+  await expect.poll(() => first.gauge('insert_failures'), { timeout: 60_000 }).toBeGreaterThan(0);
+  const ledgers = await openBucket(nats, buckets.ledger, readLedgerRecord);
+  const writerNow = async () => {
+    const read = await ledgers.get(eventsLedgerKey(1));
+    return read.kind === 'found' ? read.record.writer : read.kind;
+  };
+  const writer = await writerNow();
+  const second = await start('another');
+  for (let look = 1; look <= unchangedLooks; look++) await second.pauses.end();
+  await expect.poll(writerNow, { timeout: 60_000 }).not.toBe(writer);
+  // It does not renew, and the engine is away: nothing but its ledger can tell.
+  expect(first.pipeline.isStandby()).toBe(false);
+  aheadMs = 3_600_000;
+  await expect.poll(() => first.pipeline.isStandby(), { timeout: 60_000 }).toBe(true);
+  expect(await first.gauge('insert_failures')).toBe(0);
+  await engine.restart();
+  await expectEachOnce();
+  await Promise.all([first.pipeline.stop(), second.pipeline.stop()]);
 });

@@ -2,7 +2,7 @@
 // from happening twice for as long as the engine and the broker know the token, which is some thousand inserts: a
 // process that was frozen for longer, and tries again what it had begun, would store a batch a second time.
 
-import { type Clock, steadyClock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { LedgerBucket } from './ledger.ts';
 
 /** Another writer has the shard. No try is repeated after it. */
@@ -21,8 +21,8 @@ interface OwnedCallsOptions {
   key: string;
   /** The name under which the shard was taken. */
   writer: string;
-  /** The process's own unless given; it goes on while the process is frozen. */
-  clock?: Clock;
+  /** Goes on while the process is frozen. */
+  clock: Clock;
 }
 
 /** Returns a function that makes a call, and throws ShardLost instead where another writer has the shard. */
@@ -30,7 +30,7 @@ export function createOwnedCalls({
   bucket,
   key,
   writer,
-  clock = steadyClock,
+  clock,
 }: OwnedCallsOptions): <T>(call: () => Promise<T>) => Promise<T> {
   let knownMs = clock.nowMs();
   return async (call) => {
