@@ -20,10 +20,11 @@ const entries = new Set([
   ...[
     'main.ts',
     'door.ts',
-    'vitest.config.ts',
+    'vitest.config.mjs',
     'setup/run.mjs',
     'setup/start.mjs',
     'setup/test.mjs',
+    'setup/check.mjs',
   ],
   ...['setup/other-node.mjs', 'setup/browser-script.mjs', 'sdk/browser/snippet.ts'],
   ...['setup/web-pages.mjs', 'setup/temporary-files.mjs', 'web/main.tsx', 'web/vite.config.ts'],

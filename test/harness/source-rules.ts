@@ -56,8 +56,9 @@ const mayImport: Record<string, readonly string[]> = {
 /** Texts that the browser's script and the service must read alike. */
 const bundled = ['proto/wire/click-ids.ts', 'proto/wire/placeholder-ids.ts'];
 
-/** A top-level folder, or the harness; empty for a file at the root. */
+/** A top-level folder, or the harness; empty for a file of the root that ships. */
 function areaOf(path: string): string {
+  if (path === 'vitest.config.mjs') return 'setup';
   if (path.startsWith('test/harness/')) return 'test/harness';
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : '';
 }

@@ -1,0 +1,49 @@
+// How vitest runs the tests: which files share a process, how many run at once, and in which order.
+
+import { join, relative } from 'node:path';
+import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
+import { foreign, testFiles, workers } from './setup/tests/files.mjs';
+
+const root = import.meta.dirname;
+const files = testFiles();
+const shared = files.filter(({ isShared }) => isShared).map(({ path }) => path);
+
+/** Nothing in their size tells how long files take: one that starts late holds up the end alone. */
+class LongestFirst extends BaseSequencer {
+  async sort(specifications) {
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    const rank = ({ moduleId }) => {
+      const file = byPath.get(relative(root, moduleId));
+      // Only neighbours share a process. The plain ones are last: so short that no worker ends early.
+      const group = file?.isPlain ? 0 : file?.isShared ? 1 : 2;
+      return group * 1e6 + (file?.seconds ?? 0);
+    };
+    const sorted = await super.sort(specifications);
+    return sorted.toSorted((a, b) => rank(b) - rank(a));
+  }
+}
+
+export default defineConfig({
+  test: {
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    // A poll ends when its condition holds: the bound is for a condition that never does, on a busy machine.
+    expect: { poll: { timeout: 60_000, interval: 20 } },
+    globalSetup: join(root, 'setup', 'temporary-files.mjs'),
+    pool: 'forks',
+    maxWorkers: workers,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ['**/*.test.{ts,tsx}'],
+          exclude: [...foreign, ...shared],
+        },
+      },
+      { extends: true, test: { name: 'shared', include: shared, isolate: false } },
+    ],
+  },
+});
