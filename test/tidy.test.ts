@@ -4,14 +4,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { functionSpans } from './harness/parsed-sources.ts';
 import { nodeFlags } from './harness/servers/stack.ts';
-import {
-  functionSpans,
-  projectFiles,
-  root,
-  type SourceFile,
-  sourceFiles,
-} from './harness/source-tree.ts';
+import { projectFiles, root, type SourceFile, sourceFiles } from './harness/source-tree.ts';
 
 const files = sourceFiles();
 const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path) || path.startsWith('test/');
@@ -49,13 +44,9 @@ it('files have at most 300 lines: split by what they own', () => {
 });
 
 it('functions have at most 70 lines: name a part of it', () => {
-  const long = files
-    .filter((file) => !isTest(file.path))
-    .flatMap((file) =>
-      functionSpans(file)
-        .filter((span) => span.lines > 70)
-        .map((span) => `${file.path}: ${span.name} has ${span.lines}`),
-    );
+  const long = functionSpans(files.filter((file) => !isTest(file.path)))
+    .filter(({ lines }) => lines > 70)
+    .map(({ path, line, name, lines }) => `${path}:${line}: ${name} has ${lines}`);
   expect(long).toEqual([]);
 });
 
@@ -92,25 +83,21 @@ it('every source file opens with what it is for', () => {
   expect(silent.map((file) => file.path)).toEqual([]);
 });
 
-it('the rules see what they look for', () => {
-  const lines = [
-    'export async function long(a: number): Promise<void> {',
-    ...Array(80).fill('  a;'),
-    '}',
-  ];
-  expect(functionSpans({ path: 'a.ts', text: '', lines })).toEqual([{ name: 'long', lines: 82 }]);
-  const method = [
-    'class A {',
-    '  async put(',
-    '    a: number,',
-    '  ): Promise<void> {',
-    '    a;',
-    '  }',
-    '}',
-  ];
-  expect(functionSpans({ path: 'a.ts', text: '', lines: method })).toEqual([
-    { name: 'put', lines: 5 },
-  ]);
+it.each([
+  ['function long(a) {', '}', 'long'],
+  ['export async function* long<T>(', '): T {}', 'long'],
+  ['const long = (a: number): number => {', '};', 'long'],
+  ['export const Page = () => (<p>', '</p>);', 'Page'],
+  ['class A { async put(', '  ): Promise<void> {} }', 'put'],
+  ['class A { constructor() {', '} }', 'A'],
+  ['class A { get x() {', 'return 1; } }', 'x'],
+  ['const a = { long() {', '} };', 'long'],
+  ['run(function () {', '});', ''],
+  ['const a = `${list.map((one) => {', 'return one; })}`;', ''],
+])('a function that begins with %s is seen', (first, last, name) => {
+  const text = ['', first, ...Array<string>(80).fill(''), last].join('\n');
+  const spans = functionSpans([{ path: 'web/a.tsx', text, lines: text.split('\n') }]);
+  expect(spans).toEqual([{ path: 'web/a.tsx', line: 2, name, lines: 82 }]);
 });
 
 it('starts node in the image as `npm start` does', () => {

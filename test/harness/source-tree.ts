@@ -53,44 +53,15 @@ function readSource(path: string): SourceFile {
 
 /** The project's own files that a file imports, relative to the root. */
 export function importsOf(file: SourceFile): string[] {
-  const specifiers = [...file.text.matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)];
-  return specifiers.map((match) => normalize(join(dirname(file.path), match[1] ?? '')));
+  return namedBy(file, /(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g);
 }
 
-interface FunctionSpan {
-  name: string;
-  lines: number;
+/** Those that are loaded with it, types included: not what it imports only when it needs it. */
+export function loadedWith(file: SourceFile): string[] {
+  return namedBy(file, /(?:from|import)\s*'(\.{1,2}\/[^']+)'/g);
 }
 
-/**
- * Functions and methods with the number of lines they span. Relies on the formatter: a body opens with a line that ends
- * in a brace and closes with the first later line that has a brace at the same indentation.
- */
-export function functionSpans(file: SourceFile): FunctionSpan[] {
-  const header =
-    /^\s*(?:(?:export|default|static|private|async) )*(?:function\*? (\w+)|(?:const (\w+) = )|(#?\w+)(?:<.*>)?\()/;
-  const spans: FunctionSpan[] = [];
-  for (const [opens, line] of file.lines.entries()) {
-    if (!/(\)|\)?: .*|=>) \{$/.test(line)) continue;
-    const indent = indentOf(line);
-    let start = opens;
-    if (line.trimStart().startsWith(')')) {
-      while (start > 0 && (start === opens || indentOf(file.lines[start] ?? '') > indent)) start--;
-    }
-    const match = header.exec(file.lines[start] ?? '');
-    const name = match?.[1] ?? match?.[2] ?? match?.[3];
-    if (name === undefined || controlWords.has(name)) continue;
-    const end = file.lines.findIndex(
-      (later, index) =>
-        index > opens && indentOf(later) === indent && later.trimStart().startsWith('}'),
-    );
-    if (end >= 0) spans.push({ name, lines: end - start + 1 });
-  }
-  return spans;
-}
-
-const controlWords = new Set(['if', 'for', 'while', 'switch', 'catch', 'describe', 'it']);
-
-function indentOf(line: string): number {
-  return line.length - line.trimStart().length;
+function namedBy(file: SourceFile, specifier: RegExp): string[] {
+  const named = [...file.text.matchAll(specifier)];
+  return named.map((match) => normalize(join(dirname(file.path), match[1] ?? '')));
 }

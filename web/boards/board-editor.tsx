@@ -1,6 +1,7 @@
 // The draft of a board. It is saved whole, on the revision that it began with: nobody's change is overwritten unseen.
 
 import { Code, ConnectError } from '@connectrpc/connect';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type {
   Dashboard,
@@ -29,6 +30,12 @@ const loadTileDialog = async () => (await import('./tile-dialog.tsx')).TileDialo
 /** Hardly anybody saves a board that somebody else has just saved. */
 const loadConflict = async () => (await import('./conflict.tsx')).Conflict;
 
+/** A tile of the draft, or the kind of a new one. */
+type Edited = DraftTile | 'question' | 'text';
+type Change = (changes: Partial<Draft>) => void;
+
+const leave = (): void => setQuery({ edit: undefined }, { replace: true });
+
 export function BoardEditor(props: {
   projectId: string;
   board: RenderResponse;
@@ -38,7 +45,7 @@ export function BoardEditor(props: {
   const [base] = useState(board.dashboard);
   const [draft, setDraft] = useState<Draft | undefined>(base && draftOf(base));
   const [isRangeKept, setRangeKept] = useState(false);
-  const [edited, setEdited] = useState<DraftTile | 'question' | 'text'>();
+  const [edited, setEdited] = useState<Edited>();
   const [fault, setFault] = useState<unknown>();
   const [isSaving, setSaving] = useState(false);
   const [newest, setNewest] = useState<Dashboard>();
@@ -46,143 +53,187 @@ export function BoardEditor(props: {
   const seen = useSeenVisitors(projectId);
   useWarning();
   if (!draft || !base) return null;
-  const change = (changes: Partial<Draft>): void => setDraft({ ...draft, ...changes });
-  const leave = (): void => setQuery({ edit: undefined }, { replace: true });
+  const change: Change = (changes) => setDraft({ ...draft, ...changes });
+  const decide = (decided: Draft): void => {
+    setDraft(decided);
+    setNewest(undefined);
+  };
   const save = async (): Promise<void> => {
     setSaving(true);
     setFault(undefined);
     try {
-      const { displayName, description, revision } = draft;
-      const tiles = draft.tiles.map(({ tile }) => tile);
-      const timeRange = isRangeKept ? { timeRange: boardTime(address.peek().query, range) } : {};
-      await dashboards.upsert(
-        { id: base.id, displayName, description, revision, tiles, ...timeRange },
-        inProject(projectId),
-      );
-      forget('board');
-      toast('Saved');
+      const timeRange = isRangeKept ? boardTime(address.peek().query, range) : undefined;
+      await saveDraft(projectId, base.id, draft, timeRange);
       props.onSaved();
       leave();
     } catch (cause) {
-      if (ConnectError.from(cause).code === Code.Aborted)
-        setNewest(await current(projectId, base.id));
+      const isBehind = ConnectError.from(cause).code === Code.Aborted;
+      if (isBehind) setNewest(await current(projectId, base.id));
       else setFault(cause);
     } finally {
       setSaving(false);
     }
   };
-  const put = (tile: Tile): void => {
-    setEdited(undefined);
-    change({
-      tiles:
-        typeof edited === 'object'
-          ? draft.tiles.map((one) => (one.key === edited.key ? { ...one, tile } : one))
-          : withTile(draft.tiles, tile),
-    });
-  };
+  const keep = hasRange(address.value.query) ? (
+    <Check label={`Keep this range: ${range.name}`} checked={isRangeKept} onValue={setRangeKept} />
+  ) : null;
   return (
     <div class="board">
-      <div class="page-head">
-        <h1 tabIndex={-1}>Edit {base.displayName}</h1>
-        <div class="row">
-          <BotsNote bots={botsWhere(board.hasBots ?? false)} />
-          <RangePicker saved={savedRangeName(base, board.time?.timezone)} />
-          <button type="button" onClick={leave}>
-            Cancel
-          </button>
-          <button
-            type="button"
-            class="primary"
-            disabled={isSaving || draft.displayName === ''}
-            onClick={() => void save()}
-          >
-            {isSaving ? 'One moment…' : 'Save'}
-          </button>
-        </div>
-      </div>
+      {headOf(base, board, isSaving, isSaving || draft.displayName === '' ? undefined : save)}
       <Fault cause={fault} />
-      <section class="card board-fields" aria-label="About the board">
-        <div class="row">
-          <Field
-            label="Name"
-            value={draft.displayName}
-            onValue={(displayName) => change({ displayName })}
-            maxLength={150}
-            required
-          />
-          <Field
-            label="What it is for"
-            value={draft.description}
-            onValue={(description) => change({ description })}
-            maxLength={2000}
-          />
-        </div>
-        <div class="row">
-          <button type="button" onClick={() => setEdited('question')}>
-            <Icon name="chart" />
-            Add a question
-          </button>
-          <button type="button" onClick={() => setEdited('text')}>
-            <Icon name="edit" />
-            Add a text
-          </button>
-          {hasRange(address.value.query) ? (
-            <Check
-              label={`Keep this range: ${range.name}`}
-              checked={isRangeKept}
-              onValue={setRangeKept}
-            />
-          ) : null}
-        </div>
-        <p class="hint">
-          Drag a tile by its handle, or press Tab to the handle: arrow keys move the tile, Shift
-          with arrow keys sizes it.
-        </p>
-      </section>
-      <BoardTiles
-        projectId={projectId}
-        board={board}
-        tiles={draft.tiles}
-        onPlace={(key, place) => change({ tiles: withPlace(draft.tiles, key, place) })}
-        toolsOf={(one) => (
-          <TileTools
-            title={one.tile.title}
-            onEdit={() => setEdited(one)}
-            onRemove={() => change({ tiles: draft.tiles.filter(({ key }) => key !== one.key) })}
-          />
-        )}
-      />
-      {edited ? (
-        <Loaded
-          load={loadTileDialog}
-          name="the fields"
-          with={{
-            ...{ edited, hasCookieless: hasCookieless(seen) ?? false },
-            ...{ onPut: put, onClose: () => setEdited(undefined) },
-          }}
-        />
-      ) : null}
+      {fieldsOf(draft, change, setEdited, keep)}
+      {tilesOf(projectId, board, draft, change, setEdited)}
+      {edited && tileFields(draft, change, edited, setEdited, hasCookieless(seen) ?? false)}
       {newest ? (
         <Loaded
           load={loadConflict}
           name="the other changes"
           with={{
-            before: base,
-            newest,
-            onKeep: () => {
-              setDraft(onto(draft, newest));
-              setNewest(undefined);
-            },
+            ...{ before: base, newest },
+            onKeep: () => decide(onto(draft, newest)),
             onTake: () => {
               forget('board');
               props.onSaved();
-              setDraft(draftOf(newest));
-              setNewest(undefined);
+              decide(draftOf(newest));
             },
           }}
         />
       ) : null}
     </div>
+  );
+}
+
+async function saveDraft(
+  projectId: string,
+  id: string,
+  draft: Draft,
+  timeRange: ReturnType<typeof boardTime> | undefined,
+): Promise<void> {
+  const { displayName, description, revision } = draft;
+  const tiles = draft.tiles.map(({ tile }) => tile);
+  const range = timeRange === undefined ? {} : { timeRange };
+  await dashboards.upsert(
+    { id, displayName, description, revision, tiles, ...range },
+    inProject(projectId),
+  );
+  forget('board');
+  toast('Saved');
+}
+
+/** `save` is undefined where nothing may be saved now. */
+function headOf(
+  base: Dashboard,
+  board: RenderResponse,
+  isSaving: boolean,
+  save: (() => Promise<void>) | undefined,
+) {
+  return (
+    <div class="page-head">
+      <h1 tabIndex={-1}>Edit {base.displayName}</h1>
+      <div class="row">
+        <BotsNote bots={botsWhere(board.hasBots ?? false)} />
+        <RangePicker saved={savedRangeName(base, board.time?.timezone)} />
+        <button type="button" onClick={leave}>
+          Cancel
+        </button>
+        <button type="button" class="primary" disabled={!save} onClick={() => void save?.()}>
+          {isSaving ? 'One moment…' : 'Save'}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function fieldsOf(
+  draft: Draft,
+  change: Change,
+  add: (kind: 'question' | 'text') => void,
+  keep: ComponentChildren,
+) {
+  return (
+    <section class="card board-fields" aria-label="About the board">
+      <div class="row">
+        <Field
+          label="Name"
+          value={draft.displayName}
+          onValue={(displayName) => change({ displayName })}
+          maxLength={150}
+          required
+        />
+        <Field
+          label="What it is for"
+          value={draft.description}
+          onValue={(description) => change({ description })}
+          maxLength={2000}
+        />
+      </div>
+      <div class="row">
+        <button type="button" onClick={() => add('question')}>
+          <Icon name="chart" />
+          Add a question
+        </button>
+        <button type="button" onClick={() => add('text')}>
+          <Icon name="edit" />
+          Add a text
+        </button>
+        {keep}
+      </div>
+      <p class="hint">
+        Drag a tile by its handle, or press Tab to the handle: arrow keys move the tile, Shift with
+        arrow keys sizes it.
+      </p>
+    </section>
+  );
+}
+
+function tilesOf(
+  projectId: string,
+  board: RenderResponse,
+  { tiles }: Draft,
+  change: Change,
+  edit: (tile: DraftTile) => void,
+) {
+  return (
+    <BoardTiles
+      projectId={projectId}
+      board={board}
+      tiles={tiles}
+      onPlace={(key, place) => change({ tiles: withPlace(tiles, key, place) })}
+      toolsOf={(one) => (
+        <TileTools
+          title={one.tile.title}
+          onEdit={() => edit(one)}
+          onRemove={() => change({ tiles: tiles.filter(({ key }) => key !== one.key) })}
+        />
+      )}
+    />
+  );
+}
+
+/** Of the tile that is edited, or of a new one. */
+function tileFields(
+  { tiles }: Draft,
+  change: Change,
+  edited: Edited,
+  edit: (edited: Edited | undefined) => void,
+  hasVisitors: boolean,
+) {
+  const onClose = (): void => edit(undefined);
+  const onPut = (tile: Tile): void => {
+    onClose();
+    change({
+      tiles:
+        typeof edited === 'object'
+          ? tiles.map((one) => (one.key === edited.key ? { ...one, tile } : one))
+          : withTile(tiles, tile),
+    });
+  };
+  return (
+    <Loaded
+      load={loadTileDialog}
+      name="the fields"
+      with={{ edited, hasCookieless: hasVisitors, onPut, onClose }}
+    />
   );
 }
 

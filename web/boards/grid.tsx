@@ -68,6 +68,14 @@ export function Grid(props: {
   );
 }
 
+/** Columns and rows that a key moves or sizes a tile by. */
+const keySteps: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [-columnStep, 0],
+  ArrowRight: [columnStep, 0],
+  ArrowUp: [0, -rowStep],
+  ArrowDown: [0, rowStep],
+};
+
 function Handles(props: {
   tile: Placed;
   grid: HTMLDivElement | null;
@@ -100,13 +108,7 @@ function Handles(props: {
     };
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const steps: Record<string, [number, number]> = {
-      ArrowLeft: [-columnStep, 0],
-      ArrowRight: [columnStep, 0],
-      ArrowUp: [0, -rowStep],
-      ArrowDown: [0, rowStep],
-    };
-    const step = steps[event.key];
+    const step = keySteps[event.key];
     if (!step) return;
     event.preventDefault();
     const [across, down] = step;

@@ -34,58 +34,18 @@ export function LineChart(props: {
   onPick?: (moment: number, line: number) => void;
 }) {
   const { label, labels, lines, format = shortFigure, style = 'short', height = heightPx } = props;
-  const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
   // By its name: a newer answer may have other buckets.
   const [chosen, choose] = useState<string>();
   const index = chosen === undefined ? -1 : labels.indexOf(chosen);
   const at = index === -1 ? undefined : index;
   const shown = at === undefined ? undefined : labels[at];
-  const newest = useRef(shown);
-  newest.current = shown;
-  const round = repaints.value;
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const { width } = element.getBoundingClientRect();
-    const chart = new uPlot(
-      options({
-        width,
-        height,
-        lines,
-        format,
-        clock: clockOf(labels),
-        onReady: (ready) => point(ready, newest.current),
-        onCursor: (bucket) => choose(labels[bucket ?? -1]),
-      }),
-      [labels.map(secondsOf), ...lines.map(({ values }) => [...values])],
-      element,
-    );
-    plot.current = chart;
-    const size = new ResizeObserver(([entry]) => {
-      if (entry) chart.setSize({ width: entry.contentRect.width, height });
-    });
-    size.observe(element);
-    return () => {
-      size.disconnect();
-      chart.destroy();
-    };
-  }, [labels, lines, round, height]);
+  const { box, plot } = usePlot({ labels, lines, format, height }, shown, choose);
   const walk = (event: KeyboardEvent): void => {
-    const last = labels.length - 1;
-    const here = at ?? (event.key === 'ArrowLeft' ? last + 1 : -1);
-    const steps: Record<string, number> = {
-      ArrowRight: here + 1,
-      ArrowLeft: here - 1,
-      Home: 0,
-      End: last,
-    };
-    const to = steps[event.key];
+    const to = stepOf(event.key, at, labels.length - 1);
     if (to !== undefined) {
       event.preventDefault();
-      const next = labels[Math.max(0, Math.min(last, to))];
-      choose(next);
-      if (plot.current) point(plot.current, next);
+      choose(labels[to]);
+      if (plot.current) point(plot.current, labels[to]);
     } else if (event.key === 'Enter' && at !== undefined) props.onPick?.(at, 0);
   };
   return (
@@ -120,6 +80,67 @@ export function LineChart(props: {
       </figcaption>
     </figure>
   );
+}
+
+/** Draws into `box`, with the cursor at the bucket `shown`; `choose` hears which bucket the pointer is at. */
+function usePlot(
+  { labels, lines, format, height }: Drawn,
+  shown: string | undefined,
+  choose: (label: string | undefined) => void,
+) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const newest = useRef(shown);
+  newest.current = shown;
+  const round = repaints.value;
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const { width } = element.getBoundingClientRect();
+    const chart = new uPlot(
+      options({
+        width,
+        height,
+        lines,
+        format,
+        clock: clockOf(labels),
+        onReady: (ready) => point(ready, newest.current),
+        onCursor: (bucket) => choose(labels[bucket ?? -1]),
+      }),
+      [labels.map(secondsOf), ...lines.map(({ values }) => [...values])],
+      element,
+    );
+    plot.current = chart;
+    const size = new ResizeObserver(([entry]) => {
+      if (entry) chart.setSize({ width: entry.contentRect.width, height });
+    });
+    size.observe(element);
+    return () => {
+      size.disconnect();
+      chart.destroy();
+    };
+  }, [labels, lines, round, height]);
+  return { box, plot };
+}
+
+type Drawn = {
+  labels: readonly string[];
+  lines: readonly Line[];
+  format: (value: number) => string;
+  height: number;
+};
+
+/** The point that a key leads to; undefined where it leads to none. */
+function stepOf(key: string, at: number | undefined, last: number): number | undefined {
+  const here = at ?? (key === 'ArrowLeft' ? last + 1 : -1);
+  const steps: Record<string, number> = {
+    ArrowRight: here + 1,
+    ArrowLeft: here - 1,
+    Home: 0,
+    End: last,
+  };
+  const to = steps[key];
+  return to === undefined ? undefined : Math.max(0, Math.min(last, to));
 }
 
 /** Puts the cursor at a bucket. */

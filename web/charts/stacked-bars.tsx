@@ -21,21 +21,13 @@ export function StackedBars(props: {
   const top = Math.max(1e-9, ...heights);
   const bottom = Math.max(0, ...depths);
   const walk = (event: KeyboardEvent): void => {
-    const last = stacks.length - 1;
-    const steps: Record<string, number> = {
-      ArrowRight: (at ?? -1) + 1,
-      ArrowLeft: (at ?? last + 1) - 1,
-      Home: 0,
-      End: last,
-    };
-    const to = steps[event.key];
-    if (to !== undefined) setAt(Math.max(0, Math.min(last, to)));
+    const to = stepOf(event.key, at, stacks.length - 1);
+    if (to !== undefined) setAt(to);
     else if (event.key === 'Enter' && at !== undefined) props.onPick?.(at);
     else return;
     event.preventDefault();
   };
   const here = at === undefined ? undefined : stacks[at];
-  const shownNames = Math.max(1, Math.ceil(stacks.length / 6));
   return (
     <figure class="chart">
       <div class="stacks-frame" style={{ height: `${height}px` }}>
@@ -60,37 +52,13 @@ export function StackedBars(props: {
               onPointerEnter={() => setAt(index)}
               onClick={() => props.onPick?.(index)}
             >
-              <div class="stack-above">
-                {stack.parts.map((value, part) =>
-                  value > 0 ? (
-                    <i
-                      key={parts[part]}
-                      data-series={part % 8}
-                      style={{ height: `${(value / top) * 100}%` }}
-                    />
-                  ) : null,
-                )}
-              </div>
-              <div class="stack-below">
-                {stack.parts.map((value, part) =>
-                  value < 0 ? (
-                    <i
-                      key={parts[part]}
-                      data-series={part % 8}
-                      style={{ height: `${(-value / bottom) * 100}%` }}
-                    />
-                  ) : null,
-                )}
-              </div>
+              <Parts class="stack-above" {...{ parts, stack }} share={(value) => value / top} />
+              <Parts class="stack-below" {...{ parts, stack }} share={(value) => -value / bottom} />
             </div>
           ))}
         </div>
       </div>
-      <div class="stacks-names" aria-hidden="true">
-        {stacks.flatMap(({ name }, index) =>
-          index % shownNames === 0 ? [<span key={name}>{name}</span>] : [],
-        )}
-      </div>
+      <Names {...{ stacks }} />
       <figcaption class="legend" aria-live="polite">
         <span class="legend-time">{here?.name ?? ' '}</span>
         {parts.map((name, part) => (
@@ -102,6 +70,52 @@ export function StackedBars(props: {
         ))}
       </figcaption>
     </figure>
+  );
+}
+
+/** The bar that a key leads to; undefined where it leads to none. */
+function stepOf(key: string, at: number | undefined, last: number): number | undefined {
+  const steps: Record<string, number> = {
+    ArrowRight: (at ?? -1) + 1,
+    ArrowLeft: (at ?? last + 1) - 1,
+    Home: 0,
+    End: last,
+  };
+  const to = steps[key];
+  return to === undefined ? undefined : Math.max(0, Math.min(last, to));
+}
+
+/** The parts whose share of the height is above zero. */
+function Parts(props: {
+  class: string;
+  parts: readonly string[];
+  stack: Stack;
+  share: (value: number) => number;
+}) {
+  const { parts, stack, share } = props;
+  return (
+    <div class={props.class}>
+      {stack.parts.map((value, part) =>
+        share(value) > 0 ? (
+          <i
+            key={parts[part]}
+            data-series={part % 8}
+            style={{ height: `${share(value) * 100}%` }}
+          />
+        ) : null,
+      )}
+    </div>
+  );
+}
+
+function Names({ stacks }: { stacks: readonly Stack[] }) {
+  const every = Math.max(1, Math.ceil(stacks.length / 6));
+  return (
+    <div class="stacks-names" aria-hidden="true">
+      {stacks.flatMap(({ name }, index) =>
+        index % every === 0 ? [<span key={name}>{name}</span>] : [],
+      )}
+    </div>
   );
 }
 

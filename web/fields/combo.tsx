@@ -8,8 +8,7 @@ export type Suggestion = { value: string; name?: string; note?: string };
 
 const maxShown = 50;
 
-/** `onValue` is called for each letter typed and each suggestion taken; `onTake` for the latter and for Enter. */
-export function Combo(props: {
+type ComboProps = {
   label: string;
   value: string;
   suggestions: readonly Suggestion[];
@@ -17,18 +16,16 @@ export function Combo(props: {
   onTake?: (value: string) => void;
   placeholder?: string;
   hint?: string;
-}) {
+};
+
+/** `onValue` is called for each letter typed and each suggestion taken; `onTake` for the latter and for Enter. */
+export function Combo(props: ComboProps) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const [at, setAt] = useState(-1);
   // What the field held before says nothing about what it is to hold.
   const [typed, setTyped] = useState('');
-  const text = foldCase(typed);
-  const fitting = props.suggestions
-    .filter(
-      ({ value, name }) => foldCase(value).includes(text) || foldCase(name ?? '').includes(text),
-    )
-    .slice(0, maxShown);
+  const fitting = fittingOf(props.suggestions, foldCase(typed));
   const isShown = isOpen && fitting.length > 0;
   const take = (value: string): void => {
     props.onValue(value);
@@ -72,12 +69,7 @@ export function Combo(props: {
           setOpen(true);
           setAt(-1);
         }}
-        // The press would put the caret between the letters that the focus selects.
-        onMouseDown={(event) => {
-          if (event.currentTarget === document.activeElement) return;
-          event.preventDefault();
-          event.currentTarget.focus();
-        }}
+        onMouseDown={focusWhole}
         onFocus={(event) => {
           event.currentTarget.select();
           setTyped('');
@@ -86,29 +78,59 @@ export function Combo(props: {
         onBlur={() => setOpen(false)}
         onKeyDown={onKeyDown}
       />
-      <div id={`${id}-list`} role="listbox" aria-label={props.label} hidden={!isShown}>
-        {fitting.map(({ value, name, note }, index) => (
-          <div
-            key={value}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === at}
-            // Before the field loses the focus, and with it the list.
-            onPointerDown={(event) => {
-              event.preventDefault();
-              take(value);
-            }}
-          >
-            <span class="clip grow">{name ?? value}</span>
-            {note ? <small>{note}</small> : null}
-          </div>
-        ))}
-      </div>
+      {listOf({ id, at, isShown, fitting, take, label: props.label })}
       {props.hint ? (
         <p class="hint" id={`${id}-hint`}>
           {props.hint}
         </p>
       ) : null}
+    </div>
+  );
+}
+
+/** The press would put the caret between the letters that the focus selects. */
+function focusWhole(event: Event): void {
+  const field = event.currentTarget;
+  if (field === document.activeElement || !(field instanceof HTMLElement)) return;
+  event.preventDefault();
+  field.focus();
+}
+
+/** `text` is in the form that letters of any case have in common. */
+function fittingOf(suggestions: readonly Suggestion[], text: string): Suggestion[] {
+  const fits = (one: string): boolean => foldCase(one).includes(text);
+  return suggestions
+    .filter(({ value, name }) => fits(value) || fits(name ?? ''))
+    .slice(0, maxShown);
+}
+
+/** `at` is the one that arrow keys have walked to; -1 where there is none. */
+function listOf(list: {
+  id: string;
+  label: string;
+  isShown: boolean;
+  fitting: readonly Suggestion[];
+  at: number;
+  take: (value: string) => void;
+}) {
+  return (
+    <div id={`${list.id}-list`} role="listbox" aria-label={list.label} hidden={!list.isShown}>
+      {list.fitting.map(({ value, name, note }, index) => (
+        <div
+          key={value}
+          id={`${list.id}-${index}`}
+          role="option"
+          aria-selected={index === list.at}
+          // Before the field loses the focus, and with it the list.
+          onPointerDown={(event) => {
+            event.preventDefault();
+            list.take(value);
+          }}
+        >
+          <span class="clip grow">{name ?? value}</span>
+          {note ? <small>{note}</small> : null}
+        </div>
+      ))}
     </div>
   );
 }

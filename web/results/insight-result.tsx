@@ -1,5 +1,6 @@
 // The answer to a question, drawn as its form asks: one component for the overview, insights, boards and shared boards.
 
+import type { ComponentType } from 'preact';
 import type {
   Granularity,
   InsightQuerySpec,
@@ -34,81 +35,51 @@ export function InsightResult(props: {
   const { result } = answer;
   const before = previous?.result;
   const shared = { ...rest, height, isTile, labels: answer.bucketLabels };
+  const later = { shared, key: result.case };
   switch (result.case) {
-    case 'trends':
+    case 'trends': {
+      const trends = before?.case === 'trends' ? before.value : undefined;
+      return <Trends {...shared} {...both(result.value, trends)} />;
+    }
+    case 'segmentation': {
+      const segments = before?.case === 'segmentation' ? before.value : undefined;
+      return <Segments {...shared} {...both(result.value, segments)} />;
+    }
+    case 'topK': {
+      const top = before?.case === 'topK' ? before.value : undefined;
+      return <TopList {...shared} {...both(result.value, top)} />;
+    }
+    case 'funnel': {
+      const funnel = before?.case === 'funnel' ? before.value : undefined;
       return (
-        <Trends
-          {...shared}
-          {...both(result.value, before?.case === 'trends' ? before.value : undefined)}
-        />
+        <Later {...later} load={loadFunnel} name="the steps" {...both(result.value, funnel)} />
       );
-    case 'segmentation':
-      return (
-        <Segments
-          {...shared}
-          {...both(result.value, before?.case === 'segmentation' ? before.value : undefined)}
-        />
-      );
-    case 'funnel':
-      return (
-        <Loaded
-          key={result.case}
-          load={loadFunnel}
-          name="the steps"
-          with={{
-            ...shared,
-            ...both(result.value, before?.case === 'funnel' ? before.value : undefined),
-          }}
-        />
-      );
+    }
     case 'retention':
-      return (
-        <Loaded
-          key={result.case}
-          load={loadRetention}
-          name="the table"
-          with={{ ...shared, result: result.value }}
-        />
-      );
+      return <Later {...later} load={loadRetention} name="the table" result={result.value} />;
     case 'userFlow':
-      return (
-        <Loaded
-          key={result.case}
-          load={loadUserFlow}
-          name="the ways"
-          with={{ ...shared, result: result.value }}
-        />
-      );
-    case 'topK':
-      return (
-        <TopList
-          {...shared}
-          {...both(result.value, before?.case === 'topK' ? before.value : undefined)}
-        />
-      );
+      return <Later {...later} load={loadUserFlow} name="the ways" result={result.value} />;
     case 'lifecycle':
-      return (
-        <Loaded
-          key={result.case}
-          load={loadLifecycle}
-          name="the bars"
-          with={{ ...shared, result: result.value }}
-        />
-      );
+      return <Later {...later} load={loadLifecycle} name="the bars" result={result.value} />;
     case 'stickiness':
-      return (
-        <Loaded
-          key={result.case}
-          load={loadStickiness}
-          name="the bars"
-          with={{ ...shared, result: result.value }}
-        />
-      );
+      return <Later {...later} load={loadStickiness} name="the bars" result={result.value} />;
     case undefined:
       return <p class="hint">The service sent an empty answer.</p>;
     default:
       return result satisfies never;
   }
+}
+
+/** A drawing whose code is loaded for it. `name` is read as "Loading NAME". */
+function Later<Result>(props: {
+  load: () => Promise<ComponentType<Shown<Result>>>;
+  name: string;
+  shared: Omit<Shown<Result>, 'result' | 'previous'>;
+  result: Result;
+  previous?: Result | undefined;
+}) {
+  const { load, name, shared, result, previous } = props;
+  return <Loaded load={load} name={name} with={{ ...shared, result, previous }} />;
 }
 
 /** The newest answer with the one before it. */

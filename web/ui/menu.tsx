@@ -13,18 +13,13 @@ export function Menu(props: {
 }) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
-  const items = (): HTMLElement[] => [
-    ...(box.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? []),
-  ];
+  const items = () => [...(box.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
+  const focusButton = (): void => box.current?.querySelector('button')?.focus();
   // Before the next key is read, as in a dialog.
   useLayoutEffect(() => {
     if (!isOpen) return;
     (items().find((item) => item.ariaChecked === 'true') ?? items()[0])?.focus();
-    const close = (event: Event): void => {
-      if (event.target instanceof Node && !box.current?.contains(event.target)) setOpen(false);
-    };
-    document.addEventListener('pointerdown', close);
-    return () => document.removeEventListener('pointerdown', close);
+    return onPressOutside(box.current, () => setOpen(false));
   }, [isOpen]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!isOpen) return;
@@ -43,7 +38,7 @@ export function Menu(props: {
     } else if (event.key === 'Escape' || event.key === 'Tab') {
       if (event.key === 'Escape') event.stopPropagation();
       setOpen(false);
-      box.current?.querySelector('button')?.focus();
+      focusButton();
     }
   };
   return (
@@ -67,7 +62,7 @@ export function Menu(props: {
           data-align={props.align ?? 'start'}
           onClick={() => {
             setOpen(false);
-            box.current?.querySelector('button')?.focus();
+            focusButton();
           }}
         >
           {props.children}
@@ -75,6 +70,15 @@ export function Menu(props: {
       ) : null}
     </div>
   );
+}
+
+/** Returns how to stop listening. */
+function onPressOutside(box: HTMLElement | null, close: () => void): () => void {
+  const listen = ({ target }: Event): void => {
+    if (target instanceof Node && !box?.contains(target)) close();
+  };
+  document.addEventListener('pointerdown', listen);
+  return () => document.removeEventListener('pointerdown', listen);
 }
 
 export function MenuItem(props: {

@@ -20,8 +20,7 @@ const rowPx = 34;
 /** Above and below the window, so that a quick scroll shows no hole. */
 const spareRows = 8;
 
-/** `onOpen` makes rows selectable by click, Enter and arrow keys. `onEnd` is called when the end comes near. */
-export function Table<T>(props: {
+type TableProps<T> = {
   label: string;
   rows: readonly T[];
   columns: readonly Column<T>[];
@@ -33,7 +32,10 @@ export function Table<T>(props: {
   total?: number;
   /** How the rows are sorted, by whoever reads them. */
   sorting?: Sorting;
-}) {
+};
+
+/** `onOpen` makes rows selectable by click, Enter and arrow keys. `onEnd` is called when the end comes near. */
+export function Table<T>(props: TableProps<T>) {
   const { rows, columns, onOpen } = props;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
@@ -52,24 +54,10 @@ export function Table<T>(props: {
   const move = (to: number): void => {
     const next = Math.max(0, Math.min(rows.length - 1, to));
     setAt(next);
-    const element = box.current;
-    if (!element) return;
-    const top = next * rowPx;
-    if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + 2 * rowPx > element.scrollTop + element.clientHeight)
-      element.scrollTop = top + 2 * rowPx - element.clientHeight;
+    if (box.current) scrollTo(box.current, next * rowPx);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const page = Math.floor(view.height / rowPx) - 1;
-    const moves: Record<string, number> = {
-      ArrowDown: at + 1,
-      ArrowUp: at - 1,
-      PageDown: at + page,
-      PageUp: at - page,
-      Home: 0,
-      End: rows.length - 1,
-    };
-    const to = moves[event.key];
+    const to = stepOf(event.key, at, Math.floor(view.height / rowPx) - 1, rows.length - 1);
     const row = rows[at];
     if (to !== undefined) move(to);
     else if (event.key === 'Enter' && row !== undefined && event.target === box.current)
@@ -91,11 +79,7 @@ export function Table<T>(props: {
       onScroll={look}
       onKeyDown={onKeyDown}
     >
-      <div class="table-head" role="row" aria-rowindex={1}>
-        {columns.map((column) => (
-          <Head key={column.name} {...column} sorting={props.sorting} />
-        ))}
-      </div>
+      {headOf(columns, props.sorting)}
       <Spacer rows={first} />
       {rows.slice(first, last).map((row, offset) => {
         const index = first + offset;
@@ -113,17 +97,51 @@ export function Table<T>(props: {
               onOpen?.(row);
             }}
           >
-            {columns.map(({ name, isNumber, cell }) => (
-              <span key={name} role="gridcell" class={isNumber ? 'number' : 'clip'}>
-                {cell(row)}
-              </span>
-            ))}
+            {cellsOf(columns, row)}
           </div>
         );
       })}
       <Spacer rows={rows.length - last} />
     </div>
   );
+}
+
+/** Brings a row below the head into sight. */
+function scrollTo(box: HTMLElement, top: number): void {
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (top + 2 * rowPx > box.scrollTop + box.clientHeight)
+    box.scrollTop = top + 2 * rowPx - box.clientHeight;
+}
+
+/** The row that a key leads to; undefined where it leads to none. */
+function stepOf(key: string, at: number, page: number, last: number): number | undefined {
+  const steps: Record<string, number> = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    PageDown: at + page,
+    PageUp: at - page,
+    Home: 0,
+    End: last,
+  };
+  return steps[key];
+}
+
+function headOf<T>(columns: readonly Column<T>[], sorting: Sorting | undefined): ComponentChildren {
+  return (
+    <div class="table-head" role="row" aria-rowindex={1}>
+      {columns.map((column) => (
+        <Head key={column.name} {...column} sorting={sorting} />
+      ))}
+    </div>
+  );
+}
+
+function cellsOf<T>(columns: readonly Column<T>[], row: T): ComponentChildren {
+  return columns.map(({ name, isNumber, cell }) => (
+    <span key={name} role="gridcell" class={isNumber ? 'number' : 'clip'}>
+      {cell(row)}
+    </span>
+  ));
 }
 
 function Head(props: {

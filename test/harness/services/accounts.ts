@@ -119,32 +119,10 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   const room = roomOf(buckets.projects);
   const bucket = await openBucket(connection, buckets.projects, readProject, room);
   const projects = await watchBucket(connection, bucket, { log });
-  const problems: string[] = [];
-  const settings = readAccountSettings((name) => options.env?.[name], problems);
-  if (problems.length > 0) throw new Error(problems.join('\n'));
-  const control = await startControl({
-    connection,
-    projects,
-    roomOf,
-    dataDir,
-    clock: options.clock ?? systemClock,
-    log,
-    settings,
-    publicUrl: () => 'http://dashboard.test',
-    addressOf: ({ peerAddress }) => peerAddress,
-    onlyThisMachine: createOnlyThisMachine({
-      host: '127.0.0.1',
-      facesOthers: settings.publicUrl !== undefined,
-    }),
-    attemptLimits: unlimited,
-    checkQuestion,
-    ...options.control,
-  });
+  const control = await startControlOf(options, { connection, projects, roomOf, dataDir });
   const { staleAfterMs } = options;
-  const directory = new ProjectDirectory(
-    projects,
-    staleAfterMs === undefined ? {} : { staleAfterMs },
-  );
+  const stale = staleAfterMs === undefined ? {} : { staleAfterMs };
+  const directory = new ProjectDirectory(projects, stale);
   const authenticate = createAuthenticate(directory, control.customerAccess);
   const http = await startHttp({
     host: '127.0.0.1',
@@ -152,11 +130,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
     nodeHttpRoutes: (await options.routes?.({ control, connection, projects, rooms })) ?? [],
     connect: {
       routes: (router) => {
-        control.register(router);
-        for (const service of [EventsService, PlainEventsService, ProfilesSDKService]) {
-          router.service(service, answersNothing(service));
-        }
-        (options.reads ?? readNothing)(router, control);
+        registerAll(router, control, options.reads ?? readNothing);
         checkAccessFirst(router, authenticate);
       },
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
@@ -201,6 +175,42 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+function registerAll(
+  router: ConnectRouter,
+  control: Control,
+  reads: NonNullable<AccountsOptions['reads']>,
+): void {
+  control.register(router);
+  for (const service of [EventsService, PlainEventsService, ProfilesSDKService]) {
+    router.service(service, answersNothing(service));
+  }
+  reads(router, control);
+}
+
+function startControlOf(
+  options: AccountsOptions,
+  ground: Pick<ControlOptions, 'connection' | 'projects' | 'roomOf' | 'dataDir'>,
+): Promise<Control> {
+  const problems: string[] = [];
+  const settings = readAccountSettings((name) => options.env?.[name], problems);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return startControl({
+    ...ground,
+    clock: options.clock ?? systemClock,
+    log,
+    settings,
+    publicUrl: () => 'http://dashboard.test',
+    addressOf: ({ peerAddress }) => peerAddress,
+    onlyThisMachine: createOnlyThisMachine({
+      host: '127.0.0.1',
+      facesOthers: settings.publicUrl !== undefined,
+    }),
+    attemptLimits: unlimited,
+    checkQuestion,
+    ...options.control,
+  });
 }
 
 /** The headers of a customer, with a project where one is given. */

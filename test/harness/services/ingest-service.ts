@@ -15,7 +15,7 @@ import {
   checkAccessFirst,
   createAuthInterceptor,
 } from '../../../platform/access/auth-interceptor.ts';
-import { createAuthenticate } from '../../../platform/access/authenticate.ts';
+import { type Authenticate, createAuthenticate } from '../../../platform/access/authenticate.ts';
 import {
   ProjectDirectory,
   type ProjectRecord,
@@ -98,24 +98,7 @@ export async function startIngestService(
     metrics,
     ...options,
   });
-  const serve = (front: 'plain requests' | 'node:http' | 'router') =>
-    startHttp({
-      host: '127.0.0.1',
-      port: 0,
-      nodeHttpRoutes: front === 'router' ? [] : [ingest.nodeHttpRoute],
-      ...(front === 'plain requests' && { plainRequestRoute: ingest.plainRequestRoute }),
-      connect: {
-        routes: (router) => {
-          ingest.register(router);
-          checkAccessFirst(router, authenticate);
-        },
-        interceptors: [createAuthInterceptor(authenticate)],
-        readMaxBytes: maxBodyBytes,
-      },
-      serviceAliases,
-      pathAliases: shortPaths(collectPath),
-      ...(options.arrival && { arrival: options.arrival }),
-    });
+  const serve = (front: Front) => serveBehind(front, ingest, authenticate, options.arrival);
   const servers = await Promise.all([serve('plain requests'), serve('node:http'), serve('router')]);
   const [plainRequests, nodeHttp, router] = servers;
   return {
@@ -140,6 +123,33 @@ export async function startIngestService(
       await broker.stop();
     },
   };
+}
+
+type Front = 'plain requests' | 'node:http' | 'router';
+
+function serveBehind(
+  front: Front,
+  ingest: ReturnType<typeof startIngest>,
+  authenticate: Authenticate,
+  arrival: { requestMs: number; headersMs: number } | undefined,
+) {
+  return startHttp({
+    host: '127.0.0.1',
+    port: 0,
+    nodeHttpRoutes: front === 'router' ? [] : [ingest.nodeHttpRoute],
+    ...(front === 'plain requests' && { plainRequestRoute: ingest.plainRequestRoute }),
+    connect: {
+      routes: (router) => {
+        ingest.register(router);
+        checkAccessFirst(router, authenticate);
+      },
+      interceptors: [createAuthInterceptor(authenticate)],
+      readMaxBytes: maxBodyBytes,
+    },
+    serviceAliases,
+    pathAliases: shortPaths(collectPath),
+    ...(arrival && { arrival }),
+  });
 }
 
 const collectPath = '/m';

@@ -109,18 +109,12 @@ export async function startDeliveryBroker(options: BrokerOptions = {}): Promise<
         log,
         ...changed,
       });
-      let stopped: Promise<void> | undefined;
-      const dispatcher: Dispatcher = {
-        metrics,
-        ready: () => service.ready(),
-        stop() {
-          stopped ??= service
-            .stop()
-            .then(() => ownBucket.close())
-            .then(() => own.close());
-          return stopped;
-        },
-      };
+      const end = () =>
+        service
+          .stop()
+          .then(() => ownBucket.close())
+          .then(() => own.close());
+      const dispatcher = { metrics, ready: () => service.ready(), stop: once(end) };
       started.push(dispatcher);
       return dispatcher;
     },
@@ -131,6 +125,15 @@ export async function startDeliveryBroker(options: BrokerOptions = {}): Promise<
       await connection.close();
       await broker.stop();
     },
+  };
+}
+
+/** All calls have the promise of the first. */
+function once(end: () => Promise<void>): () => Promise<void> {
+  let ended: Promise<void> | undefined;
+  return () => {
+    ended ??= end();
+    return ended;
   };
 }
 
