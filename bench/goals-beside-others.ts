@@ -1,6 +1,6 @@
 // The goals of what one sender or reader may cost the others, whatever it sends or asks.
 
-import type { Goal } from './goals.ts';
+import type { Goal } from './goal.ts';
 
 export const goalsBesideOthers: readonly Goal[] = [
   {

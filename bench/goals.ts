@@ -1,23 +1,8 @@
 // The goals of the benches, each a share of a limit that was measured in the same run. How far they are reached is
 // read-goals.ts's.
 
+import type { Cell, Goal } from './goal.ts';
 import { goalsBesideOthers } from './goals-beside-others.ts';
-
-export interface Goal {
-  name: string;
-  /** The limit, measured beside it. */
-  beside: string;
-  asked: { atLeast: number } | { atMost: number };
-  unit?: 'us' | 'ms' | 'MiB';
-  reached: Cell;
-}
-
-/** A column of a bench's table and the rows that count; of several, the worst. */
-export interface Cell {
-  bench: string;
-  column: string;
-  where?: Readonly<Record<string, string>>;
-}
 
 export const goals: readonly Goal[] = [
   {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../test/harness/source-tree.ts';
 import type { Table } from './bench.ts';
-import type { Goal } from './goals.ts';
+import type { Goal } from './goal.ts';
 import { goalTable, readGoal } from './read-goals.ts';
 import { drawReport } from './report.ts';
 import { type Result, readResults } from './results.ts';

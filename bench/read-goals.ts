@@ -2,7 +2,8 @@
 // cannot differ.
 
 import type { Table } from './bench.ts';
-import { type Cell, type Goal, goals } from './goals.ts';
+import type { Cell, Goal } from './goal.ts';
+import { goals } from './goals.ts';
 import type { Result } from './results.ts';
 
 interface Reached {

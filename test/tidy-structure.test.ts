@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   crowdedFolders,
+  importCircles,
   longTests,
   maxSourcesInFolder,
   maxTestLines,
@@ -88,6 +89,29 @@ describe('imports', () => {
     ['web/ui/x.tsx', '../../proto/gen/y_pb.js'],
   ])('of %s: %s is allowed', (path, specifier) => {
     expect(wrongImports([fileOf(path, `import { y } from '${specifier}';`)])).toEqual([]);
+  });
+});
+
+describe('circles of imports', () => {
+  it('there are none, within a folder neither', () => {
+    expect(importCircles(files)).toEqual([]);
+  });
+
+  it('of any length are seen, types too, and whoever leads to one or from one is not', () => {
+    const at = (specifier: string) => `from '${specifier}';`;
+    const circle = [
+      fileOf('a/1.ts', `import { two } ${at('./2.ts')}`),
+      fileOf('a/2.ts', `import type { Three } ${at('../b/3.ts')}`),
+      fileOf('b/3.ts', `export { one } ${at('../a/1.ts')}`, `import { e } ${at('./end.ts')}`),
+    ];
+    const others = [fileOf('b/end.ts'), fileOf('main.ts', `import { two } ${at('./a/2.ts')}`)];
+    const found = importCircles([...circle, ...others]);
+    expect(found.map((sentence) => sentence.split(' in ')[0])).toEqual([
+      'a/1.ts imports a/2.ts',
+      'a/2.ts imports b/3.ts',
+      'b/3.ts imports a/1.ts',
+    ]);
+    expect(importCircles([...circle.slice(1), ...others])).toEqual([]);
   });
 });
 

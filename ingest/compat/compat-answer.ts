@@ -2,7 +2,7 @@
 // by which pages of every origin may ask and read.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HttpAnswer } from '../../platform/http/plain-requests.ts';
+import type { HttpAnswer } from '../../platform/http/plain/plain-request.ts';
 import type { Refusal } from '../rpc/answer.ts';
 import { pageHeaders } from '../rpc/cors.ts';
 import type { Outcome } from './accept-items.ts';

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { BodyReceiver } from '../../platform/http/bodies/received-body.ts';
 import type { Lease } from '../../platform/http/bodies/request-memory.ts';
 import { peerAddressOf } from '../../platform/http/caller-request.ts';
-import type { HttpAnswer } from '../../platform/http/plain-requests.ts';
+import type { HttpAnswer } from '../../platform/http/plain/plain-request.ts';
 import { isObject } from '../../platform/json.ts';
 import { readWithin } from '../rpc/accept.ts';
 import { type Refusal, refusal, violationRefusal } from '../rpc/answer.ts';

@@ -2,7 +2,7 @@
 // answer a call gets is not decided here.
 
 import type { ServerResponse } from 'node:http';
-import type { HttpAnswer } from '../../platform/http/plain-requests.ts';
+import type { HttpAnswer } from '../../platform/http/plain/plain-request.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Accepted, Answer, Refusal, RefusalCode } from './answer.ts';
 import type { Format } from './connect-unary.ts';

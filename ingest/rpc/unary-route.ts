@@ -8,7 +8,7 @@ import { withoutByteOrderMark } from '../../platform/http/bodies/byte-order-mark
 import type { ReceivedBody } from '../../platform/http/bodies/received-body.ts';
 import { type CallerRequest, peerAddressOf } from '../../platform/http/caller-request.ts';
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
-import type { HttpAnswer, PlainRequestRoute } from '../../platform/http/plain-requests.ts';
+import type { HttpAnswer, PlainRequestRoute } from '../../platform/http/plain/plain-request.ts';
 import type { Log } from '../../platform/log.ts';
 import { timeShiftOf } from '../caller/sent-time.ts';
 import type { Refusals } from '../refusals/refusals.ts';

@@ -23,8 +23,7 @@
 // it: the writer packs the messages anew, has the batch built again and gives the same verdict.
 
 import type { MessagePort } from 'node:worker_threads';
-import type { MatchedEvent } from '../webhooks/matched-events.ts';
-import type { SubscribedProject } from '../webhooks/subscriptions.ts';
+import type { ProjectEvent, RoomEvent, SubscribedProject } from '../webhooks/subscriptions.ts';
 
 /**
  * Stream messages packed into one buffer, in stream order. Each is a frame of requests; a request holds the context
@@ -124,6 +123,15 @@ export interface BuiltBatch {
   matched: MatchedEvent[];
   counts: BatchCounts;
 }
+
+/** An event that webhooks may be for. */
+export type MatchedEvent = (RoomEvent | ProjectEvent) & {
+  eventId: string;
+  /** When its request was received; ms since the epoch. */
+  receiveTimeMs: number;
+  /** The payload's part that all webhooks have in common; empty where it is longer than a payload may be. */
+  part: string;
+};
 
 /** The rows of a batch: one record batch, one insert. */
 export interface BuiltRows {

@@ -7,20 +7,13 @@ import type {
   AliasChange,
   DeleteChange,
   IdentifyChange,
-  ProfileChange,
   SeparateChange,
   UnmergeChange,
 } from '../../proto/wire/profile-change.ts';
 import type { LoadedRecords } from './loaded-records.ts';
 import { mayHoldTooMuch } from './looked-at-ids.ts';
+import type { QueuedChange } from './messages.ts';
 import { type MergeSource, type ProfileRecord, traitsOf } from './record.ts';
-
-/** A change with the project and the time of its request. */
-export interface QueuedChange {
-  projectId: string;
-  receiveTimeMs: number;
-  change: ProfileChange;
-}
 
 /** A batch may unmerge thousands of ids of a large profile, and the broker's pings must be answered meanwhile. */
 const maxTurnMs = 20;

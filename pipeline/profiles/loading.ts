@@ -3,9 +3,9 @@
 
 import type { DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import type { ProfileCache } from './cache.ts';
-import type { QueuedChange } from './changes.ts';
 import { LoadedRecords } from './loaded-records.ts';
 import { LookedAtMembers, namedIds } from './looked-at-ids.ts';
+import type { QueuedChange } from './messages.ts';
 import { isTooLarge, loadMembers, loadRecords, type ProfileName } from './read-records.ts';
 import { newRecord, type ProfileRecord, recordKey } from './record.ts';
 

@@ -3,8 +3,8 @@
 
 import { maxMemberTraitsLength, maxProfileMembers } from '../../platform/limits.ts';
 import type { AliasChange, ProfileChange } from '../../proto/wire/profile-change.ts';
-import type { QueuedChange } from './changes.ts';
 import type { LoadedRecords } from './loaded-records.ts';
+import type { QueuedChange } from './messages.ts';
 import type { ProfileName } from './read-records.ts';
 import { recordKey } from './record.ts';
 import { maxStoredTraitsLength } from './traits.ts';

@@ -2,11 +2,17 @@
 // producer must not block the shard, so no change gets past here that the engine could refuse. Ingest writes none.
 
 import { decodeFrame, type FrameRequest, frameEvents } from '../../proto/wire/frame.ts';
-import { decodeChange } from '../../proto/wire/profile-change.ts';
+import { decodeChange, type ProfileChange } from '../../proto/wire/profile-change.ts';
 import type { DeadLetter } from '../build/thread-messages.ts';
 import type { StreamMessage } from '../consume/event-stream.ts';
 import { hasOrigin } from '../consume/request-context.ts';
-import type { QueuedChange } from './changes.ts';
+
+/** A change with the project and the time of its request. */
+export interface QueuedChange {
+  projectId: string;
+  receiveTimeMs: number;
+  change: ProfileChange;
+}
 
 export interface ProfileMessages {
   changes: QueuedChange[];

@@ -9,8 +9,8 @@ import {
 } from '../../platform/webhooks/delivery.ts';
 import { payloadOf } from '../../platform/webhooks/payload.ts';
 import type { WebhookRecord } from '../../platform/webhooks/webhook-record.ts';
+import type { MatchedEvent } from '../build/thread-messages.ts';
 import type { DeliveryLimit } from './delivery-limit.ts';
-import type { MatchedEvent } from './matched-events.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 export interface AddressedDelivery {

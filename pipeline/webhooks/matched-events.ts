@@ -7,21 +7,13 @@ import { fitsPayload } from '../../platform/webhooks/delivery.ts';
 import { isSubjectName, renderEvent, subjectsOf } from '../../platform/webhooks/payload.ts';
 import { roomEventTypes } from '../../platform/webhooks/webhook-record.ts';
 import type { NumberedRows } from '../build/built-rows.ts';
-import type { Verdict } from '../build/thread-messages.ts';
+import type { MatchedEvent, Verdict } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';
 import type { EventColumns } from '../columns/record-batch.ts';
 import { type ProjectFilters, type PropertyOf, webhooksWanting } from './project-filter.ts';
 import type { RequestSources } from './request-sources.ts';
 import { mayMatch } from './subscription-filter.ts';
 import type { ProjectEvent, RoomEvent, SubscribedProject } from './subscriptions.ts';
-
-export type MatchedEvent = (RoomEvent | ProjectEvent) & {
-  eventId: string;
-  /** When its request was received; ms since the epoch. */
-  receiveTimeMs: number;
-  /** The payload's part that all webhooks have in common; empty where it is longer than a payload may be. */
-  part: string;
-};
 
 interface BuilderParts {
   sources: RequestSources;

@@ -7,9 +7,9 @@ import { createMetrics, metricValue } from '../../platform/metrics.ts';
 import { decodeDelivery, maxPayloadBytes } from '../../platform/webhooks/delivery.ts';
 import type { WebhookRecord } from '../../platform/webhooks/webhook-record.ts';
 import { webhookRecord } from '../../test/harness/models/webhook-records.ts';
+import type { MatchedEvent } from '../build/thread-messages.ts';
 import { createPipelineMetrics } from '../metrics.ts';
 import { deliveriesPerSecond } from './delivery-limit.ts';
-import type { MatchedEvent } from './matched-events.ts';
 import { createDeliveryPublisher } from './publish-deliveries.ts';
 import { createSubscriptions } from './subscriptions.ts';
 

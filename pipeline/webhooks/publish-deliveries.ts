@@ -7,11 +7,11 @@ import type { Log } from '../../platform/log.ts';
 import { type AttemptRecord, skippedRecordOf } from '../../platform/webhooks/attempt-record.ts';
 import { type Delivery, encodeDelivery } from '../../platform/webhooks/delivery.ts';
 import { attemptLogSubject, dueSubject } from '../../platform/webhooks/webhook-streams.ts';
+import type { MatchedEvent } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';
 import type { PipelineMetrics } from '../metrics.ts';
 import { type AddressedDelivery, deliveriesOf } from './deliveries.ts';
 import { DeliveryLimit } from './delivery-limit.ts';
-import type { MatchedEvent } from './matched-events.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /** Deliveries that are on their way to the broker at once. */

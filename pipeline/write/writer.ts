@@ -22,10 +22,10 @@ import type {
   BuiltBatch,
   BuiltRows,
   DeadLetter,
+  MatchedEvent,
   Verdict,
 } from '../build/thread-messages.ts';
 import { type MessageBatch, newestMsOf } from '../consume/message-batch.ts';
-import type { MatchedEvent } from '../webhooks/matched-events.ts';
 import type { SubscribedProject } from '../webhooks/subscriptions.ts';
 import { Laps } from './laps.ts';
 import type { Ledger } from './ledger.ts';

@@ -6,46 +6,19 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
 import { Lease, type RequestMemory } from './bodies/request-memory.ts';
-import { PlainConnection, type PlainRequest } from './plain-connection.ts';
-import { type RequestHead, readHead } from './request-head.ts';
+import { PlainConnection } from './plain/plain-connection.ts';
+import type {
+  ConnectionGround,
+  ConnectionOptions,
+  HttpAnswer,
+  PlainRequest,
+  PlainRequestRoute,
+} from './plain/plain-request.ts';
+import { readHead } from './request-head.ts';
 
-export interface HttpAnswer {
-  status: number;
-  headers: Readonly<Record<string, string | number>>;
-  /** Text is ASCII. */
-  body: string | Uint8Array;
-}
-
-export interface PlainRequestHandler {
-  /** Whose request it is; the memory that it holds counts to them. */
-  holder: string;
-  /**
-   * Answers; the body is valid until then. `cameLater`: long after the head, so the credential is checked again.
-   * Undefined: nobody waits for an answer. Never rejects.
-   */
-  answer: (body: Buffer, cameLater: boolean) => Promise<HttpAnswer | undefined>;
-}
-
-/**
- * Finds the handler for a head; undefined leaves the request to node:http. Checks the credential, because the body is
- * held for a handler.
- */
-export type PlainRequestRoute = (
-  head: RequestHead,
-  peerAddress: string | undefined,
-) => PlainRequestHandler | undefined;
-
-interface PlainRequestsOptions {
+interface PlainRequestsOptions extends ConnectionOptions {
   memory: RequestMemory;
   route: PlainRequestRoute;
-  /** Takes over a connection and the bytes of its next request. */
-  leave: (socket: Socket, bytes: Buffer) => void;
-  /** A first request must have begun to arrive within `headersMs`, each body must have arrived within `requestMs`. */
-  arrival: { requestMs: number; headersMs: number };
-  /** A connection without a request is closed after this long. */
-  keepAliveMs: number;
-  /** Receives the error of a connection whose state was broken; that connection is closed, the others go on. */
-  onBrokenConnection: (error: unknown) => void;
 }
 
 /** Longer heads are rare; node:http refuses those that are too long. */
@@ -54,7 +27,7 @@ const maxPlainHeadBytes = 8_192;
 const maxPlainBodyBytes = 1_048_576;
 const headEnd = Buffer.from('\r\n\r\n');
 
-export class PlainRequests {
+export class PlainRequests implements ConnectionGround<PlainConnection> {
   readonly options: PlainRequestsOptions;
   readonly #connections = new Set<PlainConnection>();
   readonly #sweep: NodeJS.Timeout;

@@ -1,7 +1,7 @@
 // Rules about the structure of the source tree: each returns one sentence a breach, with the advice what to do instead.
 // tidy.test.ts has the rules about single files.
 
-import { importsOf, type SourceFile } from './source-tree.ts';
+import { importsOf, loadedWith, type SourceFile } from './source-tree.ts';
 
 export const maxSourcesInFolder = 12;
 export const maxTestLines = 500;
@@ -83,6 +83,24 @@ export function wrongImports(files: readonly SourceFile[]): string[] {
       ];
     });
   });
+}
+
+/** Files that import each other in a circle, types included, each with whom of the circle it imports. */
+export function importCircles(files: readonly SourceFile[]): string[] {
+  const left = new Map(files.map((file) => [file.path, loadedWith(file)]));
+  const within = (path: string): string[] =>
+    (left.get(path) ?? []).filter((target) => left.has(target));
+  // Whoever imports nobody who is left, or is imported by nobody, is in no circle.
+  for (let before = -1; before !== left.size; ) {
+    before = left.size;
+    for (const path of [...left.keys()]) if (within(path).length === 0) left.delete(path);
+    const imported = new Set([...left.keys()].flatMap(within));
+    for (const path of [...left.keys()]) if (!imported.has(path)) left.delete(path);
+  }
+  return [...left.keys()].map(
+    (path) =>
+      `${path} imports ${within(path).join(' and ')} in a circle: give what both need its own file`,
+  );
 }
 
 export function crowdedFolders(files: readonly SourceFile[]): string[] {

@@ -2,7 +2,8 @@
 // were sent. MILLRACE_ORACLE_QUESTIONS sets the number of questions, MILLRACE_ORACLE_SEED what is drawn.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { oracleAnswer, type Part } from '../harness/insights/oracle/answer.ts';
+import { oracleAnswer } from '../harness/insights/oracle/answer.ts';
+import type { Part } from '../harness/insights/oracle/part.ts';
 import { Tables } from '../harness/insights/oracle/tables.ts';
 import {
   type GeneratedProject,

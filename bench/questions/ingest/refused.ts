@@ -9,7 +9,7 @@ import { Refusals } from '../../../ingest/refusals/refusals.ts';
 import { createIngest } from '../../../ingest/start.ts';
 import type { Authenticate } from '../../../platform/access/authenticate.ts';
 import { dayMs } from '../../../platform/clock.ts';
-import type { PlainRequestRoute } from '../../../platform/http/plain-requests.ts';
+import type { PlainRequestRoute } from '../../../platform/http/plain/plain-request.ts';
 import { isObject, type JsonObject } from '../../../platform/json.ts';
 import { maxBodyBytes, maxPropertiesPerMap } from '../../../platform/limits.ts';
 import { createLog } from '../../../platform/log.ts';

@@ -2,7 +2,11 @@
 // the real ones do, by a seeded die. They check the rules of the writer; simulated-writer.ts runs the writer on them.
 
 import { tableFromIPC } from 'apache-arrow';
-import type { BuiltRows, DeadLetter } from '../../../pipeline/build/thread-messages.ts';
+import type {
+  BuiltRows,
+  DeadLetter,
+  MatchedEvent,
+} from '../../../pipeline/build/thread-messages.ts';
 import { formatUuid } from '../../../pipeline/build/uuid.ts';
 import { visitorKey } from '../../../pipeline/build/visitor-key.ts';
 import type {
@@ -13,7 +17,6 @@ import type {
 import type { StoredMessages } from '../../../pipeline/consume/queue-state.ts';
 import { hourMs, type LookUp } from '../../../pipeline/sessions/look-ups.ts';
 import type { StoredSession } from '../../../pipeline/sessions/session-memory.ts';
-import type { MatchedEvent } from '../../../pipeline/webhooks/matched-events.ts';
 import type { LedgerBucket } from '../../../pipeline/write/ledger.ts';
 import type { LedgerRecord } from '../../../pipeline/write/ledger-record.ts';
 import { includes, type SequenceRange } from '../../../pipeline/write/sequence-ranges.ts';

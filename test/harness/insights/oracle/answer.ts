@@ -1,25 +1,16 @@
-// An answer in the form in which the oracle's and the product's are compared, and the oracle's answer to a question.
+// The oracle's answer to a question, whatever its form.
 
 import type { Question } from '../questions/question.ts';
 import { funnelAnswer } from './funnel.ts';
 import { leftOut } from './left-out.ts';
 import { lifecycleAnswer, stickinessAnswer } from './lifecycle.ts';
+import type { Part } from './part.ts';
 import { retentionAnswer } from './retention.ts';
 import type { Tables } from './tables.ts';
 import { topAnswer } from './top.ts';
 import { segmentationAnswer, trendsAnswer } from './trends.ts';
 import { userFlowAnswer } from './user-flow.ts';
 import { visitsAnswer } from './visits.ts';
-
-/** What a result does not count, by the reason without its prefix. */
-export type LeftOut = Record<string, number>;
-
-/** The content of a result, and what it folds or cuts. */
-export interface Part {
-  /** Nothing but arrays, plain objects, texts, numbers and booleans: moments are milliseconds, durations too. */
-  result: Record<string, unknown>;
-  leftOut: LeftOut;
-}
 
 export async function oracleAnswer(tables: Tables, question: Question): Promise<Part> {
   const part = await resultOf(tables, question);

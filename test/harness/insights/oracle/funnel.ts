@@ -3,7 +3,7 @@
 
 import { dayMs } from '../../../../platform/clock.ts';
 import type { Question } from '../questions/question.ts';
-import type { Part } from './answer.ts';
+import type { Part } from './part.ts';
 import { matches } from './statement/conditions.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
 import { isInRange, presentEvents } from './statement/selection.ts';

@@ -2,7 +2,7 @@
 
 import { dayMs } from '../../../../platform/clock.ts';
 import type { EventFilter, Question } from '../questions/question.ts';
-import type { LeftOut } from './answer.ts';
+import type { LeftOut } from './part.ts';
 import { matches } from './statement/conditions.ts';
 import { isInRange, rangeMs } from './statement/selection.ts';
 import type { Tables } from './tables.ts';

@@ -1,7 +1,7 @@
 // Lifecycle and stickiness: the buckets in which users were active.
 
 import type { Question } from '../questions/question.ts';
-import type { Part } from './answer.ts';
+import type { Part } from './part.ts';
 import { matches } from './statement/conditions.ts';
 import {
   bucketKey,

@@ -1,7 +1,7 @@
 // Retention: cohorts by the bucket of a user's first starting event, and who returned in it and in each later one.
 
 import type { Question } from '../questions/question.ts';
-import type { Part } from './answer.ts';
+import type { Part } from './part.ts';
 import { matches } from './statement/conditions.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
 import { bucketKey, bucketTables, isInRange, presentEvents } from './statement/selection.ts';

@@ -1,7 +1,7 @@
 // Top K: the greatest groups by property value, kind or user.
 
 import type { Question } from '../questions/question.ts';
-import type { Part } from './answer.ts';
+import type { Part } from './part.ts';
 import { breakdownText, matches } from './statement/conditions.ts';
 import { text } from './statement/literals.ts';
 import { isInRange, presentEvents } from './statement/selection.ts';

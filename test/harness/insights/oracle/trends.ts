@@ -1,8 +1,8 @@
 // Trends and segmentation: values of series and their groups, bucket by bucket or over the whole range.
 
 import type { Aggregation, EventQuery, Question } from '../questions/question.ts';
-import type { Part } from './answer.ts';
 import { exactMean, exactSum } from './exact-sum.ts';
+import type { Part } from './part.ts';
 import { matches, numberOf } from './statement/conditions.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
 import { bucketKey, bucketTables, isInRange, presentEvents } from './statement/selection.ts';

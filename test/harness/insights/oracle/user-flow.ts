@@ -1,7 +1,7 @@
 // User flow: the ways of visits from step to step.
 
 import type { Question } from '../questions/question.ts';
-import type { Part } from './answer.ts';
+import type { Part } from './part.ts';
 import { breakdownText, matches } from './statement/conditions.ts';
 import { isInRange, presentEvents } from './statement/selection.ts';
 import type { Row, Tables } from './tables.ts';

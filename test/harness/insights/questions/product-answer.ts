@@ -2,7 +2,7 @@
 // the generated messages.
 
 import { call } from '../../clients/client.ts';
-import type { LeftOut, Part } from '../oracle/answer.ts';
+import type { LeftOut, Part } from '../oracle/part.ts';
 import { type Question, requestOf } from './question.ts';
 
 type Json = Record<string, unknown>;

@@ -2,17 +2,10 @@
 // Reading heads, finding handlers and all that connections share is PlainRequests' part.
 
 import type { Socket } from 'node:net';
-import { freeMemory } from '../memory/free-memory.ts';
-import { type Lease, pooledBytes } from './bodies/request-memory.ts';
-import { peerAddressOf } from './caller-request.ts';
-import type { HttpAnswer, PlainRequestHandler, PlainRequests } from './plain-requests.ts';
-
-/** A request whose head is read: where its body lies behind the head, and its handler. */
-export interface PlainRequest {
-  bodyStart: number;
-  bodyBytes: number;
-  handler: PlainRequestHandler;
-}
+import { freeMemory } from '../../memory/free-memory.ts';
+import { type Lease, pooledBytes } from '../bodies/request-memory.ts';
+import { peerAddressOf } from '../caller-request.ts';
+import type { ConnectionGround, HttpAnswer, PlainRequestHandler } from './plain-request.ts';
 
 /** A body that has not arrived whole. */
 interface Receiving {
@@ -65,7 +58,7 @@ const predecessors: Readonly<Record<State['kind'], readonly State['kind'][]>> = 
  */
 export class PlainConnection {
   readonly #socket: Socket;
-  readonly #requests: PlainRequests;
+  readonly #requests: ConnectionGround<PlainConnection>;
   readonly #peerAddress: string | undefined;
   readonly #listeners: { data: (chunk: Buffer) => void; close: () => void };
   /** Ends with each request. */
@@ -76,7 +69,7 @@ export class PlainConnection {
   /** When the last request began or its answer was written. */
   #sinceMs = performance.now();
 
-  constructor(socket: Socket, requests: PlainRequests) {
+  constructor(socket: Socket, requests: ConnectionGround<PlainConnection>) {
     this.#socket = socket;
     this.#requests = requests;
     this.#lease = requests.lease();
