@@ -33,6 +33,7 @@ import type { EngineUrls } from './platform/engines/engines.ts';
 import { callerRequestOf } from './platform/http/caller-request.ts';
 import type { ReadinessCheck } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
+import type { Standing } from './platform/members/standing.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
@@ -193,26 +194,34 @@ export function callerOptions(config: Config, locate: LocateAddress | undefined)
   return { cdn, trustedProxies, proxyHops, botScoreHeader, verifiedBotHeader, locate };
 }
 
+/** `standing` knows of an engine of ours that has ended before any connection does. */
 export function engineChecks(
   { nats, clickhouse, rooms, disk }: Foundation,
   { shards }: Pick<Config, 'shards'>,
+  standing: Standing,
 ): ReadinessCheck[] {
   const broker = followConnection(nats);
   const graceMs = leaderGraceMs(nats);
   return [
     // A round trip, because the connection to a frozen broker looks well for seconds.
-    { name: 'broker', graceMs, check: () => broker.connected() && nats.flush().then(() => true) },
+    {
+      name: 'broker',
+      graceMs,
+      changes: () => standing.changes,
+      check: () =>
+        !standing.isAway('broker') && broker.connected() && nats.flush().then(() => true),
+    },
     ...streamChecks(nats, shards).map((check) => ({ ...check, graceMs })),
-    ...groupChecks(clickhouse?.all ?? []),
+    ...groupChecks(clickhouse?.all ?? [], standing),
     { name: 'buckets', check: () => rooms.isReady() },
     { name: 'disk', check: () => !disk.isScarce() },
   ];
 }
 
 /** Of several groups by their places in CLICKHOUSE_URL. */
-function groupChecks(groups: readonly DatabaseClient[]): ReadinessCheck[] {
+function groupChecks(groups: readonly DatabaseClient[], standing: Standing): ReadinessCheck[] {
   return groups.map((client, place) => {
     const name = groups.length === 1 ? 'clickhouse' : `clickhouse_${place + 1}`;
-    return { name, check: () => client.isReady() };
+    return { name, check: () => !standing.isAway(name) && client.isReady() };
   });
 }

@@ -11,6 +11,7 @@ import { type Holds, shareReadiness } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
 import { ProcessLink } from './platform/members/process-link.ts';
 import { needStore } from './platform/members/process-roles.ts';
+import { Standing } from './platform/members/standing.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { openLocator, openPort } from './port.ts';
 
@@ -24,8 +25,12 @@ export async function startMember(config: Config, log: Log, shutdown: Shutdown):
   const laid = layFoundation(config, connections, log, shutdown);
   const foundation = await namingSlowBroker('records are read', laid);
   const { registry } = foundation.metrics;
-  const starter = new ProcessLink(process, { metrics: () => registry.getMetricsAsJSON() });
-  const checks = engineChecks(foundation, config);
+  const standing = new Standing();
+  const starter = new ProcessLink(process, {
+    metrics: () => registry.getMetricsAsJSON(),
+    enginesAway: (away) => standing.replace(away),
+  });
+  const checks = engineChecks(foundation, config, standing);
   for (const name of ['pipeline', 'webhooks'] as const) {
     if (!config.roles.includes(name)) continue;
     const check = async (): Promise<Holds> => {

@@ -32,6 +32,7 @@ import type { Log } from './platform/log.ts';
 import { startMembers } from './platform/members/members.ts';
 import { metricsText } from './platform/members/metrics-of-processes.ts';
 import { AnswerWithHandle } from './platform/members/process-link.ts';
+import { Standing } from './platform/members/standing.ts';
 import { keepPrivate } from './platform/secrets/private-directory.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
@@ -80,11 +81,9 @@ export async function startService(
     shutdown.add('kept service', async () => forgetKept(config.dataDir));
   }
   const { startPort } = door;
-  const urls = await startEngines(
-    { ...config, engineReads: readsAtOnce(config.ingestProcesses) },
-    log,
-    shutdown,
-  );
+  const standing = new Standing();
+  const engineReads = readsAtOnce(config.ingestProcesses);
+  const urls = await startEngines({ ...config, engineReads, standing }, log, shutdown);
   log.info({ timeZones: zones.versions }, 'rules of time zones: the newer ones of two sources');
   const connections = await connectEngines(urls, config, log, shutdown);
   await namingSlowBroker(
@@ -104,7 +103,7 @@ export async function startService(
     'the demo project is made',
     ensureDemoWithAdmin(config, foundation),
   );
-  const baseUrl = await serve(config, foundation, { locate, urls, door }, shutdown);
+  const baseUrl = await serve(config, foundation, { locate, urls, standing, door }, shutdown);
   if (keeper !== undefined) {
     await keeper.serving();
     tellKept(config.dataDir, true);
@@ -117,6 +116,7 @@ export async function startService(
 interface Prepared {
   locate: LocateAddress | undefined;
   urls: EngineUrls;
+  standing: Standing;
   door: Door;
 }
 
@@ -124,11 +124,11 @@ interface Prepared {
 async function serve(
   config: Config,
   foundation: Foundation,
-  { locate, urls, door }: Prepared,
+  { locate, urls, standing, door }: Prepared,
   shutdown: Shutdown,
 ): Promise<string> {
   const pipeline = await runPipeline(config, foundation, shutdown);
-  const checks = engineChecks(foundation, config);
+  const checks = engineChecks(foundation, config, standing);
   const graceMs = leaderGraceMs(foundation.nats);
   if (pipeline !== undefined) {
     checks.push({ name: 'pipeline', graceMs, check: () => readinessOf(pipeline) });
@@ -146,7 +146,12 @@ async function serve(
   const { baseUrl, metrics } =
     config.ingestProcesses === 1
       ? { ...own, baseUrl: await openPort(config, foundation, own, shutdown) }
-      : await serveByMembers(config, foundation, { pipeline, webhooks, urls, door }, shutdown);
+      : await serveByMembers(
+          config,
+          foundation,
+          { pipeline, webhooks, urls, standing, door },
+          shutdown,
+        );
   const pages = { readiness, metrics };
   if (door.operatorEntrance !== undefined) {
     await openOperatorPort(config, foundation, pages, door.operatorEntrance, shutdown);
@@ -234,6 +239,7 @@ interface Served {
   pipeline: Pipeline | undefined;
   webhooks: Webhooks | undefined;
   urls: EngineUrls;
+  standing: Standing;
   door: Door;
 }
 
@@ -241,7 +247,7 @@ interface Served {
 async function serveByMembers(
   config: Config,
   { metrics, listening, log }: Foundation,
-  { pipeline, webhooks, urls, door }: Served,
+  { pipeline, webhooks, urls, standing, door }: Served,
   shutdown: Shutdown,
 ): Promise<{ baseUrl: string; metrics: MetricsPage }> {
   const { entrance, startPort } = door;
@@ -280,6 +286,7 @@ async function serveByMembers(
     },
     log,
   });
+  standing.onChange(() => void members.ask('enginesAway', standing.away));
   shutdown.add('ingest processes', () => members.stop(memberGraceMs));
   shutdown.add('port', async () => {
     if (!entrance.isHandedOn()) await startPort.open('ending');

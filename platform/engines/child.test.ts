@@ -74,15 +74,15 @@ it('ends the rest of a child whose disk was full once the disk has room, and no 
   // The next ones are as silent as the first, and are left alone.
   const before = { ...asked };
   await expect
-    .poll(() => Math.min(asked.full - before.full, asked.roomy - before.roomy), { timeout: 5_000 })
+    .poll(() => Math.min(asked.full - before.full, asked.roomy - before.roomy))
     .toBeGreaterThan(5);
   expect(ends).toHaveLength(2);
   lacking.full = false;
-  await expect.poll(() => ends.at(2), { timeout: 5_000 }).toBe('full');
+  await expect.poll(() => ends.at(2)).toBe('full');
   // It was ended where there was room: the next rest is a whole one.
   const later = { ...asked };
   await expect
-    .poll(() => Math.min(asked.full - later.full, asked.roomy - later.roomy), { timeout: 5_000 })
+    .poll(() => Math.min(asked.full - later.full, asked.roomy - later.roomy))
     .toBeGreaterThan(5);
   expect(ends).toHaveLength(3);
   for (const child of children) await child.stop(10_000);
@@ -94,6 +94,7 @@ it('starts a child again that once could not be started', async () => {
   symlinkSync('/bin/sh', command);
   const failures: string[] = [];
   const write = (line: string): void => void failures.push(JSON.parse(line).err?.code ?? 'ended');
+  const heard: boolean[] = [];
   const child = await superviseChild({
     name: 'a child',
     command,
@@ -101,17 +102,20 @@ it('starts a child again that once could not be started', async () => {
     watchesInput: true,
     readLine: (text) => ({ text, isReady: text === 'ready' }),
     readyTimeoutMs: 10_000,
+    onStanding: (isThere) => heard.push(isThere),
     log: pino({ level: 'error' }, { write }),
   });
   const first = child.pid() ?? 0;
   rmSync(command);
   process.kill(first, 'SIGKILL');
-  await expect.poll(() => failures, { timeout: 5_000 }).toEqual(['ended', 'ENOENT']);
+  await expect.poll(() => failures).toEqual(['ended', 'ENOENT']);
+  expect(heard).toEqual([false, false]);
   symlinkSync('/bin/sh', command);
-  await expect.poll(() => child.pid() ?? first, { timeout: 5_000 }).not.toBe(first);
+  await expect.poll(() => child.pid() ?? first).not.toBe(first);
+  await expect.poll(() => heard.at(-1)).toBe(true);
   rmSync(command);
   process.kill(child.pid() ?? 0, 'SIGKILL');
-  await expect.poll(() => child.pid(), { timeout: 5_000 }).toBe(undefined);
+  await expect.poll(() => child.pid()).toBe(undefined);
   // Without a process to end.
   await child.stop(10_000);
   rmSync(directory, { recursive: true });
@@ -132,7 +136,7 @@ it('ends a child that the machine has no process left to guard, and starts it ag
   const first = child.pid() ?? 0;
   guards.refused = 1;
   process.kill(first, 'SIGKILL');
-  await expect.poll(() => child.pid() ?? first, { timeout: 5_000 }).not.toBe(first);
+  await expect.poll(() => child.pid() ?? first).not.toBe(first);
   expect(guards.refused).toBeLessThan(1);
   await expect.poll(() => readFileSync(pids, 'utf8')).toContain(`${child.pid()}\n`);
   const others = readFileSync(pids, 'utf8').trim().split('\n').map(Number);

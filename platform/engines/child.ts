@@ -25,6 +25,8 @@ interface ChildOptions {
   readyTimeoutMs: number;
   /** Absent, only the child's end makes it start again. */
   pings?: Pings;
+  /** Hears of each end, and when the next one is ready; not of the first start and the last end. */
+  onStanding?: (isThere: boolean) => void;
   log: Log;
 }
 
@@ -57,6 +59,7 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
   function watch(): void {
     onEnd(child.process, (how) => {
       if (stopping) return;
+      options.onStanding?.(false);
       log.error({ child: name, ...how }, 'a child died, starting it again');
       restartLater();
     });
@@ -87,6 +90,7 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
     void child.ready.then(() => {
       clearTimeout(late);
       delayMs = restartDelayMs;
+      options.onStanding?.(true);
       keepAnswering();
     });
   }

@@ -42,10 +42,12 @@ const pings = { everyMs: 2_500, timeoutMs: 5_000, maxMissed: 1, restMs: 60_000 }
 export async function startEmbeddedBroker(options: {
   dataDir: string;
   binary: string;
+  /** Hears when the broker ends by itself, and when the next one is ready. */
+  onStanding?: (isThere: boolean) => void;
   log: Log;
   pings?: { everyMs: number; timeoutMs: number; restMs: number };
 }): Promise<EmbeddedBroker> {
-  const { dataDir, binary, log } = options;
+  const { dataDir, binary, onStanding, log } = options;
   requireBrokerBinary(binary);
   const configFile = brokerConfigurationFile(dataDir);
   const directory = dirname(configFile);
@@ -76,6 +78,7 @@ export async function startEmbeddedBroker(options: {
       return { text: read.text, isReady: read.text === 'Server is ready' };
     },
     readyTimeoutMs,
+    ...(onStanding && { onStanding }),
     pings: {
       ...bounds,
       lacksRoom: () => lacksRoom(directory),

@@ -61,6 +61,8 @@ export async function startEmbeddedEngine(options: {
   memoryBytes: number;
   /** That run at once. */
   reads: number;
+  /** Hears when the engine ends by itself, and when the next one is ready. */
+  onStanding?: (isThere: boolean) => void;
   log: Log;
   pings?: { everyMs: number; timeoutMs: number };
 }): Promise<EmbeddedEngine> {
@@ -90,6 +92,7 @@ export async function startEmbeddedEngine(options: {
       return { text: reasonOf(line), isReady: line === 'listening' };
     },
     readyTimeoutMs,
+    ...(options.onStanding && { onStanding: options.onStanding }),
     pings: { ...pings, ...options.pings, ping: (signal) => ping(socket, signal) },
     log: options.log,
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { needStore } from '../members/process-roles.ts';
+import type { Standing } from '../members/standing.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { allOrProblems } from '../start-problems.ts';
 import { startEmbeddedBroker } from './embedded-broker.ts';
@@ -21,21 +22,26 @@ const stopGraceMs = 10_000;
 /**
  * Starts each engine that the roles need and that has no URL, both at once because each takes about a second.
  * `shutdown` ends them last. Rejects with one sentence for every engine that cannot be started. `engineReads` run at
- * once in an embedded ClickHouse.
+ * once in an embedded ClickHouse. `standing` hears when one ends, and when it is back.
  */
 export async function startEngines(
   config: Pick<
     Config,
     'roles' | 'dataDir' | 'natsUrl' | 'clickhouseUrl' | 'natsServerBinary' | 'engineMemoryBytes'
-  > & { engineReads: number },
+  > & { engineReads: number; standing: Standing },
   log: Log,
   shutdown: Shutdown,
 ): Promise<EngineUrls> {
-  const { dataDir } = config;
+  const { dataDir, standing } = config;
   const hasStore = needStore(config.roles);
   const broker =
     config.natsUrl === undefined
-      ? startEmbeddedBroker({ dataDir, binary: config.natsServerBinary, log })
+      ? startEmbeddedBroker({
+          dataDir,
+          binary: config.natsServerBinary,
+          onStanding: (isThere) => standing.set('broker', isThere),
+          log,
+        })
       : undefined;
   const engine =
     hasStore && config.clickhouseUrl === undefined
@@ -44,6 +50,7 @@ export async function startEngines(
           entry: join(import.meta.dirname, '..', '..', 'sql', 'engine', 'main.js'),
           memoryBytes: config.engineMemoryBytes,
           reads: config.engineReads,
+          onStanding: (isThere) => standing.set('clickhouse', isThere),
           log,
         })
       : undefined;

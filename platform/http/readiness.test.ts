@@ -40,3 +40,31 @@ it('what waits for another process to end is ready, and says that it waits', asy
   expect(readiness).toEqual({ pipeline: 'standby' });
   expect(isReady(readiness)).toBe(true);
 });
+
+it('an answer is shared until it is too old, or something is heard that makes it void', async () => {
+  let holds = true;
+  let changes = 0;
+  const ask = shareReadiness([{ name: 'a', changes: () => changes, check: () => holds }], 60_000);
+  expect(await ask()).toEqual({ a: true });
+  holds = false;
+  expect(await ask()).toEqual({ a: true });
+  changes++;
+  expect(await ask()).toEqual({ a: false });
+  holds = true;
+  expect(await ask()).toEqual({ a: false });
+});
+
+it('whoever asks while the checks run waits for new ones where theirs are void', async () => {
+  let changes = 0;
+  const ends: ((holds: boolean) => void)[] = [];
+  const check = () => new Promise<boolean>((resolve) => ends.push(resolve));
+  const ask = shareReadiness([{ name: 'a', changes: () => changes, check }], 60_000);
+  const before = ask();
+  changes++;
+  const after = ask();
+  ends[1]?.(false);
+  expect(await after).toEqual({ a: false });
+  ends[0]?.(true);
+  expect(await before).toEqual({ a: true });
+  expect(await ask()).toEqual({ a: false });
+});

@@ -15,6 +15,8 @@ export interface ReadinessCheck {
    * requests can wait: a load balancer would take their service away from all of them.
    */
   graceMs?: number;
+  /** Changes when something is heard that makes every earlier answer void, as that a process has ended. */
+  changes?: () => number;
 }
 
 /** By name whether the check holds. */
@@ -25,26 +27,33 @@ const checkTimeoutMs = 2_000;
 // A load balancer asks every few seconds: it sees no older answer than before, and a flood costs nothing more.
 const sharedForMs = 1_000;
 
-/** All who ask while the checks run, or within `shareMs` after their end, get the same answer. */
+/** All who ask while the checks run, or within `shareMs` after their end, get the same answer, unless it is void. */
 export function shareReadiness(
   checks: readonly ReadinessCheck[],
   shareMs = sharedForMs,
   nowMs = () => performance.now(),
 ): () => Promise<Readiness> {
   const graces = checks.map((check) => createGrace(check, nowMs));
-  let shared: Promise<Readiness> | undefined;
-  const forget = (): void => {
-    shared = undefined;
-  };
+  let shared: { answer: Promise<Readiness>; changes: number } | undefined;
+  const changesOf = () => checks.reduce((sum, { changes }) => sum + (changes?.() ?? 0), 0);
   const run = async (): Promise<Readiness> => {
     const results = Object.entries(await runAll(checks));
     return Object.fromEntries(
       results.map(([name, holds], index) => [name, graces[index]?.(holds) ?? holds]),
     );
   };
+  const share = (): NonNullable<typeof shared> => {
+    const forget = (): void => {
+      if (shared === asked) shared = undefined;
+    };
+    const changes = changesOf();
+    const answer = run().finally(() => setTimeout(forget, shareMs).unref());
+    const asked = { answer, changes };
+    return asked;
+  };
   return () => {
-    shared ??= run().finally(() => setTimeout(forget, shareMs).unref());
-    return shared;
+    if (shared?.changes !== changesOf()) shared = share();
+    return shared.answer;
   };
 }
 

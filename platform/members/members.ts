@@ -18,7 +18,7 @@ interface MembersOptions {
 
 interface Members {
   /** The answers of the members that answer, each with the member's place, from 1. */
-  ask(question: string): Promise<{ place: number; answer: unknown }[]>;
+  ask(question: string, about?: unknown): Promise<{ place: number; answer: unknown }[]>;
   /** Sends SIGTERM to all members, and SIGKILL after `graceMs` to those still running. */
   stop(graceMs: number): Promise<void>;
 }
@@ -89,9 +89,9 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
   }
   return {
     stop,
-    async ask(question) {
+    async ask(question, about) {
       const asked = [...members].map(async ([place, { link }]) => {
-        return { place, answer: await link.ask(question) };
+        return { place, answer: await link.ask(question, about) };
       });
       return (await Promise.all(asked)).filter(({ answer }) => answer !== undefined);
     },
