@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { inDatabase } from '../test/harness/servers/engine.ts';
@@ -29,17 +29,6 @@ afterAll(() => database?.stop());
 
 let before: unknown;
 let created: string[];
-
-/** Each test has a database of its own, as the migrations before leave it, with rows in 300 months. */
-beforeEach(async () => {
-  const url = inDatabase(database.engine.url, `years_${randomUUID().slice(0, 8)}`);
-  client = createClickHouse(url, { log, maxConnections: 4 });
-  await database.migrateBefore(client);
-  for (const part of [0, 1]) await storeRows(client, madeRows(part));
-  before = await contents();
-  created = await Promise.all(remade.map(createOf));
-  return () => client.close();
-});
 
 function madeRows(part: number) {
   return Array.from({ length: 600 }, (_, index) => {
@@ -143,94 +132,107 @@ function isInterrupted(error: unknown): boolean {
   return true;
 }
 
-it('have the same rows and clauses, interrupted after each statement', async () => {
-  const { seen, isLast } = eachOnce();
-  const by = () => ending(isLast, (command) => command);
-  while (await finishAlone(by()).then(isNever, isInterrupted)) {
+describe('tables with rows in 300 months', () => {
+  /** Each test has a database of its own, as the migrations before leave it, with rows in 300 months. */
+  beforeEach(async () => {
+    const url = inDatabase(database.engine.url, `years_${randomUUID().slice(0, 8)}`);
+    client = createClickHouse(url, { log, maxConnections: 4 });
+    await database.migrateBefore(client);
+    for (const part of [0, 1]) await storeRows(client, madeRows(part));
+    before = await contents();
+    created = await Promise.all(remade.map(createOf));
+    return () => client.close();
+  });
+
+  it('have the same rows and clauses, interrupted after each statement', async () => {
+    const { seen, isLast } = eachOnce();
+    const by = () => ending(isLast, (command) => command);
+    while (await finishAlone(by()).then(isNever, isInterrupted)) {
+      expect(await contents()).toEqual(before);
+    }
+    // The tables are made, filled, given their window, exchanged and dropped.
+    expect(seen.size).toBeGreaterThan(4 * 5);
+    await expectRemade();
+    await storeRows(client, madeRows(2));
+    await expectRollupsOfEvents(client);
+  });
+
+  it('have the same rows after the engine is killed within a statement, whichever it is', async () => {
+    const { seen, isLast } = eachOnce();
+    // Every second statement: a start takes a second.
+    const by = () =>
+      ending(
+        (query) => isLast(query) && seen.size % 2 === 0,
+        (command) => {
+          command.catch(() => {});
+          return database.engine.kill9();
+        },
+      );
+    while (await finishAlone(by()).then(isNever, isInterrupted)) {
+      await database.engine.restart();
+    }
+    await expectRemade();
+  });
+
+  it('have the same rows where several processes make them at once', async () => {
+    const ends = Array.from({ length: 3 }, () => database.finishMigration({}, client));
+    await Promise.all(ends);
+    await expectRemade();
+  });
+
+  it('are left as they are where the disk has no room for a copy, and one sentence says so', async () => {
+    const end = database.finishMigration({ freeBytes: async () => 0 }, client);
+    await expect(end).rejects.toThrow(
+      /^the table events is copied once.* \d MiB .* 0 free: make room and start again$/,
+    );
     expect(await contents()).toEqual(before);
-  }
-  // The tables are made, filled, given their window, exchanged and dropped.
-  expect(seen.size).toBeGreaterThan(4 * 5);
-  await expectRemade();
-  await storeRows(client, madeRows(2));
-  await expectRollupsOfEvents(client);
-});
+    expect(await createOf('events')).toBe(created[0]);
+  });
 
-it('have the same rows after the engine is killed within a statement, whichever it is', async () => {
-  const { seen, isLast } = eachOnce();
-  // Every second statement: a start takes a second.
-  const by = () =>
-    ending(
-      (query) => isLast(query) && seen.size % 2 === 0,
-      (command) => {
-        command.catch(() => {});
-        return database.engine.kill9();
-      },
-    );
-  while (await finishAlone(by()).then(isNever, isInterrupted)) {
-    await database.engine.restart();
-  }
-  await expectRemade();
-});
-
-it('have the same rows where several processes make them at once', async () => {
-  const ends = Array.from({ length: 3 }, () => database.finishMigration({}, client));
-  await Promise.all(ends);
-  await expectRemade();
-});
-
-it('are left as they are where the disk has no room for a copy, and one sentence says so', async () => {
-  const end = database.finishMigration({ freeBytes: async () => 0 }, client);
-  await expect(end).rejects.toThrow(
-    /^the table events is copied once.* \d MiB .* 0 free: make room and start again$/,
-  );
-  expect(await contents()).toEqual(before);
-  expect(await createOf('events')).toBe(created[0]);
-});
-
-it('ask for promised batches to be finished before each table, and not once they are made anew', async () => {
-  const asked: string[] = [];
-  const beforeRemake = async () => {
-    const [[old] = []] = await rows(
-      `SELECT arrayStringConcat(arraySort(groupArray(name)), ' ') FROM system.tables
+  it('ask for promised batches to be finished before each table, and not once they are made anew', async () => {
+    const asked: string[] = [];
+    const beforeRemake = async () => {
+      const [[old] = []] = await rows(
+        `SELECT arrayStringConcat(arraySort(groupArray(name)), ' ') FROM system.tables
         WHERE database = currentDatabase() AND partition_key LIKE 'toYYYYMM%'`,
-    );
-    asked.push(String(old));
-  };
-  await database.finishMigration({ beforeRemake }, client);
-  await database.finishMigration({ beforeRemake }, client);
-  expect(asked).toEqual([
-    'events profile_days visit_entries visits',
-    'profile_days visit_entries visits',
-    'visit_entries visits',
-    'visit_entries',
-  ]);
-  await expectRemade();
-});
+      );
+      asked.push(String(old));
+    };
+    await database.finishMigration({ beforeRemake }, client);
+    await database.finishMigration({ beforeRemake }, client);
+    expect(asked).toEqual([
+      'events profile_days visit_entries visits',
+      'profile_days visit_entries visits',
+      'visit_entries visits',
+      'visit_entries',
+    ]);
+    await expectRemade();
+  });
 
-it('know an insert that is repeated after the server has started anew', async () => {
-  await database.finishMigration({}, client);
-  await reloadViews(client);
-  const insert = () =>
-    client.command({
-      query: `INSERT INTO events (project_id, event_id, kind, session_id, occur_time)
+  it('know an insert that is repeated after the server has started anew', async () => {
+    await database.finishMigration({}, client);
+    await reloadViews(client);
+    const insert = () =>
+      client.command({
+        query: `INSERT INTO events (project_id, event_id, kind, session_id, occur_time)
         SELECT 'again', toUUID('00000000-0000-4000-8000-000000000001'), 'k', toUUID('00000000-0000-4000-8000-000000000002'),
           toDateTime64('2003-01-01 00:00:00', 3, 'UTC') + toIntervalMonth(number) FROM numbers(280)`,
-      clickhouse_settings: {
-        insert_deduplication_token: 'again',
-        max_partitions_per_insert_block: '0',
-      },
-    });
-  await insert();
-  await database.engine.kill9();
-  await database.engine.restart();
-  await insert();
-  const sums = ['events', 'event_counts', 'profile_days', 'visits'].map((table) =>
-    rows(
-      `SELECT ${table === 'events' ? 'count()' : 'sum(events)'} FROM ${table} WHERE project_id = 'again'`,
-    ),
-  );
-  expect((await Promise.all(sums)).flat(2)).toEqual(['280', '280', '280', '280']);
+        clickhouse_settings: {
+          insert_deduplication_token: 'again',
+          max_partitions_per_insert_block: '0',
+        },
+      });
+    await insert();
+    await database.engine.kill9();
+    await database.engine.restart();
+    await insert();
+    const sums = ['events', 'event_counts', 'profile_days', 'visits'].map((table) =>
+      rows(
+        `SELECT ${table === 'events' ? 'count()' : 'sum(events)'} FROM ${table} WHERE project_id = 'again'`,
+      ),
+    );
+    expect((await Promise.all(sums)).flat(2)).toEqual(['280', '280', '280', '280']);
+  });
 });
 
 it('are copied in slices where a day has many rows, each once, and repeated to no effect', async () => {
@@ -239,9 +241,8 @@ it('are copied in slices where a day has many rows, each once, and repeated to n
     inDatabase(database.engine.url, `years_${randomUUID().slice(0, 8)}`),
     { log, maxConnections: 2, requestTimeoutMs: 120_000 },
   );
-  const [[name] = []] = await rows('SELECT currentDatabase()');
   await migrate(long, log, { directory: mkdtempSync(join(tmpdir(), 'millrace-no-migrations-')) });
-  await long.command({ query: `CREATE TABLE events AS ${name}.events` });
+  await long.command({ query: `CREATE TABLE events AS ${database.client.database}.events` });
   await long.command({ query: `CREATE TABLE copy AS events` });
   await long.command({
     query: `INSERT INTO events (project_id, event_id, kind, distinct_id, occur_time)

@@ -126,7 +126,7 @@ describe('readiness', () => {
     const longReads = 32;
     // One listener of each read.
     setMaxListeners(longReads + 1, signal);
-    const sql = 'SELECT sleepEachRow(0.1) FROM numbers(300) SETTINGS max_block_size = 1';
+    const sql = 'SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_block_size = 1';
     let begun = (): void => {};
     const hasBegun = new Promise<void>((resolve) => {
       begun = resolve;

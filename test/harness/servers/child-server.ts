@@ -39,7 +39,7 @@ interface ServerProgram {
   urlOf(port: number, dir: string): string;
 }
 
-const startTimeoutMs = 30_000;
+const startTimeoutMs = 120_000;
 const stopTimeoutMs = 5_000;
 const maxKeptLines = 100;
 // setpriv lets the kernel end the server with the test process, however that dies.

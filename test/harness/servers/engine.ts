@@ -63,8 +63,8 @@ export async function startEngine(options: EngineOptions = {}): Promise<ChildSer
   return engine;
 }
 
-/** Of a stopped engine. */
-async function migratedDirectory(entry: string): Promise<string> {
+/** Of a stopped engine whose database is migrated; a copy of it is all that an engine needs. */
+export async function migratedDirectory(entry = compiledEngine()): Promise<string> {
   const kept = join(madeOnce, `tables-${hashOfSchema(entry)}`);
   if (existsSync(kept)) return kept;
   // Elsewhere: the path of a socket has 103 bytes at most, and that of a checkout may be long.
