@@ -168,7 +168,7 @@ it('tells a writer that is stopped from the start of the halt, and offers no del
 
 it('holds up the writers of a stream that ends before its mark, and deletes nothing there', async () => {
   const { pipeline, stop } = start();
-  await expect.poll(() => pipeline.state(), { timeout: 10_000 }).toEqual(['waiting', 'loading']);
+  await expect.poll(() => pipeline.state()).toEqual(['waiting', 'loading']);
   expect(pipeline.ready()).toBe(false);
   await stop();
   expect(await queueState(nats, eventsStream(shard))).toMatchObject({ messages: held });
@@ -186,12 +186,12 @@ it('fills a lost stream up to its mark, so that new messages come after it', asy
     expect((await queueState(nats, stream)).lastSeq).toBe(last);
   }
   const { pipeline, stop } = start();
-  await expect.poll(() => pipeline.ready(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => pipeline.ready()).toBe(true);
   // Of all messages the writer takes the new one alone, which is unreadable; the others are deleted.
   const letters = async () => (await queueState(nats, deadLetterStream)).messages;
-  await expect.poll(letters, { timeout: 10_000 }).toBe(1);
+  await expect.poll(letters).toBe(1);
   const left = async () => (await queueState(nats, eventsStream(shard))).messages;
-  await expect.poll(left, { timeout: 10_000 }).toBe(0);
+  await expect.poll(left).toBe(0);
   expect(await letters()).toBe(1);
   await stop();
 });
@@ -215,6 +215,6 @@ it('begins to write once the new leader of its stream has applied its log', asyn
   const { pipeline, stop } = start(withYoungLeaders(() => ++asks < 30));
   await expect.poll(() => asks).toBeGreaterThan(20);
   expect(pipeline.state()).toEqual(['waiting', 'loading']);
-  await expect.poll(() => pipeline.ready(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => pipeline.ready()).toBe(true);
   await stop();
 });

@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 afterEach(async () => {
-  await vi.waitUntil(() => streams.open === 0, { timeout: 20_000 });
+  await vi.waitUntil(() => streams.open === 0, { timeout: 60_000 });
   statements = 0;
   characters = 0;
 });
@@ -211,11 +211,11 @@ describe('a reader that stops reading', () => {
   it('is forgotten when its connection closes', async () => {
     const socket = await listOverHttp1();
     const { session } = listOverHttp2();
-    await vi.waitUntil(() => streams.open === 2, { timeout: 20_000 });
+    await vi.waitUntil(() => streams.open === 2, { timeout: 60_000 });
     await untilStalled();
     socket.destroy();
     session.destroy();
-    await vi.waitUntil(() => streams.open === 0, { timeout: 20_000 });
+    await vi.waitUntil(() => streams.open === 0, { timeout: 60_000 });
     expect(timers.size).toBe(0);
   });
 });
@@ -266,7 +266,7 @@ describe('streams beyond the bound', () => {
 
   it('are refused with resource_exhausted: of one project, and of all', async () => {
     const sockets = [await listOverHttp1(), await listOverHttp1()];
-    await vi.waitUntil(() => streams.open === 2, { timeout: 20_000 });
+    await vi.waitUntil(() => streams.open === 2, { timeout: 60_000 });
     const refused = await refusal(projectId);
     expect(refused.code).toBe(Code.ResourceExhausted);
     expect(refused.rawMessage).toBe('too many streams of this project are open');
@@ -274,7 +274,7 @@ describe('streams beyond the bound', () => {
     // The stream of an empty project ends by itself.
     await first('prj_empty');
     for (const socket of sockets) socket.destroy();
-    await vi.waitUntil(() => streams.open === 0, { timeout: 20_000 });
+    await vi.waitUntil(() => streams.open === 0, { timeout: 60_000 });
   });
 });
 

@@ -195,6 +195,6 @@ describe('when reading fails', () => {
     expect(await failure(list())).toMatchObject({ code: Code.Unavailable });
     await engine.restart();
     const stored = async () => (await list()).events.length;
-    await expect.poll(() => stored().catch(() => 0), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => stored().catch(() => 0)).toBe(1);
   });
 });

@@ -44,7 +44,6 @@ async function expectToBeStored(): Promise<void> {
   await eventually(
     () => rows(stack.clickhouseUrl, `SELECT event_id FROM events WHERE event_id IN (${ids})`),
     (found) => found.length === 2,
-    30_000,
   );
 }
 
@@ -54,7 +53,6 @@ it(`goes on after kills of the command and of the service (seed ${seed})`, {
   await eventually(
     () => storedEvents(stack.clickhouseUrl),
     ({ ids }) => ids > 500,
-    60_000,
   );
   for (let round = 0; round < 2; round++) {
     const { child, ended } = startAdmin(from, ['backup', place]);
@@ -109,7 +107,6 @@ it('is restored with every event of before, once, and all that is made of them',
     const stored = await eventually(
       () => storedEvents(copy.clickhouseUrl),
       ({ ids }) => ids >= acknowledged.size,
-      60_000,
     );
     expect(stored.count).toBe(stored.ids);
     const ids = await rows<{ event_id: string }>(copy.clickhouseUrl, 'SELECT event_id FROM events');

@@ -165,7 +165,7 @@ it('events go into the group of their project and nowhere else, whatever is kill
     await expect(listActivity(at, {})).rejects.toThrow('List: 503');
   }
   await engines[1].restart();
-  await eventually(parts, (all) => Object.values(all).every(Boolean), 60_000);
+  await eventually(parts, (all) => Object.values(all).every(Boolean));
   for (const project of projects) await passes(project);
   stack.kill9('service');
   stack = await stack.restart();
@@ -176,7 +176,7 @@ it('events go into the group of their project and nowhere else, whatever is kill
     expect(size).toBeGreaterThan(2 * batchEvents);
     const counts = () => Promise.all(engines.map(({ url }) => countsOf(url, project)));
     const isThere = (all: Counts[]) => (all[project.group]?.ids ?? 0) >= size;
-    const found = await eventually(counts, isThere, 60_000);
+    const found = await eventually(counts, isThere);
     expect(found[project.group]).toEqual({ count: size, ids: size });
     expect(found[1 - project.group]).toEqual({ count: 0, ids: 0 });
   }

@@ -166,7 +166,6 @@ it('replaces a killed process, and loses nothing that was acknowledged', async (
     async () => ({ pids: stack.ingestPids(), serving: [...(await acceptedOrNone()).keys()] }),
     ({ pids, serving }) =>
       pids.length === 2 && !pids.includes(victim) && serving.length === names.length,
-    60_000,
   );
   expect(stack.ingestPids()).toContain(other);
   const soFar = load.acknowledged.size;

@@ -17,7 +17,6 @@ async function store(count: number): Promise<void> {
   await eventually(
     () => rows<{ events: number }>(stack.clickhouseUrl, 'SELECT count() AS events FROM events'),
     ([row]) => Number(row?.events) === count,
-    60_000,
   );
 }
 

@@ -242,11 +242,9 @@ async function settled(
     const id = await profileId(distinctId);
     const isAsExpected = (read: ReadProfile | undefined): boolean =>
       JSON.stringify(sorted(comparable(expected, read))) === JSON.stringify(sorted({ expected }));
-    const read = await eventually(
+    const read = await eventually(() => untilRead(() => getProfile(stack, id)), isAsExpected).catch(
       () => untilRead(() => getProfile(stack, id)),
-      isAsExpected,
-      20_000,
-    ).catch(() => untilRead(() => getProfile(stack, id)));
+    );
     const why = `${distinctId} after ${history.join('; ')}`;
     expect(comparable(expected, read), why).toEqual({ expected });
     if (read !== undefined)

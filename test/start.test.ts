@@ -85,7 +85,6 @@ it('keeps data and keys, is ready again, and ends every child', async () => {
   await eventually(
     async () => children.filter(isAlive),
     (alive) => alive.length === 0,
-    10_000,
   );
   const fourth = await second.restart();
   expect((await listActivity(fourth, { distinctId: 'kept' })).events).toHaveLength(1);

@@ -43,7 +43,7 @@ async function loseAcks(): Promise<number> {
   await expect.poll(() => held()).toBe(sent - acked);
   await broker.kill9();
   await broker.restart();
-  await expect.poll(() => held().catch(() => 0), { timeout: 10_000 }).toBeGreaterThan(sent - acked);
+  await expect.poll(() => held().catch(() => 0)).toBeGreaterThan(sent - acked);
   return held();
 }
 

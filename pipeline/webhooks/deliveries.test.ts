@@ -147,7 +147,7 @@ const messagesIn = async (stream: string): Promise<number> =>
   (await manager.streams.info(stream)).state.messages;
 
 async function untilWritten(): Promise<void> {
-  await expect.poll(() => messagesIn(eventsStream(0)), { timeout: 20_000 }).toBe(0);
+  await expect.poll(() => messagesIn(eventsStream(0))).toBe(0);
 }
 
 async function contents(stream: string): Promise<Uint8Array[]> {
@@ -300,7 +300,7 @@ describe('a writer that dies', () => {
     expect(deliveryIds(before)).toEqual(idsOf(events));
     await broker.kill9();
     await broker.restart();
-    await expect.poll(() => messagesIn(dueStream).catch(() => -1), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => messagesIn(dueStream).catch(() => -1)).toBe(0);
     start();
     await untilWritten();
     const byId = (deliveries: readonly Delivery[]) =>

@@ -179,12 +179,12 @@ describe('a restart', () => {
       await nats.jetstream().publish(eventsSubject(0), 'an event');
       const killed = broker.pid();
       process.kill(killed ?? 0, 'SIGKILL');
-      await expect.poll(() => broker.pid(), { timeout: 20_000 }).not.toBe(killed);
+      await expect.poll(() => broker.pid()).not.toBe(killed);
       const messages = async () => {
         const { streams } = await nats.jetstreamManager();
         return (await streams.info(eventsStream(0))).state.messages;
       };
-      await expect.poll(() => messages().catch(String), { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => messages().catch(String)).toBe(1);
       expect(readBrokerUrl(dataDir, 'service')).toBe(broker.url);
     });
   });
@@ -205,7 +205,7 @@ describe('a restart', () => {
     stale.stderr.on('data', (data) => {
       text += data;
     });
-    await expect.poll(() => text, { timeout: 10_000 }).toContain('Server is ready');
+    await expect.poll(() => text).toContain('Server is ready');
     const [, servers = ''] = /client connections on (\S+)/.exec(text) ?? [];
     const nats = await connect({ servers });
     await ensureTopology(nats, { eventsMaxBytes: 16 * MiB, shards: 1 });

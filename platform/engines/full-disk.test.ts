@@ -66,13 +66,13 @@ describe.runIf(hasSmallDisks)('a full disk', () => {
         }),
       );
 
-      await expect.poll(started, { timeout: 10_000 }).toBe(2);
+      await expect.poll(started).toBe(2);
       // As one that met the full disk again: whether it does is chance.
       const again = broker.pid();
       process.kill(again ?? Number.NaN, 'SIGSTOP');
       disk.free();
-      await expect.poll(() => broker.pid(), { timeout: 10_000 }).not.toBe(again);
-      await expect.poll(() => publish(frame), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => broker.pid()).not.toBe(again);
+      await expect.poll(() => publish(frame)).toBe(true);
       const { streams } = await nats.jetstreamManager();
       const { state } = await streams.info(eventsStream(0));
       // A frame whose acknowledgement never came may be there too.

@@ -71,7 +71,7 @@ describe('kill -9', () => {
   it('between a table and its view: the repeated insert completes both', async () => {
     await createTables(2);
     const sent = insertArrow(client, 'numbers', arrowOf(1_000), 'a').catch(() => 'cut off');
-    await vi.waitUntil(() => isWritten(1_000), { timeout: 20_000, interval: 20 });
+    await vi.waitUntil(() => isWritten(1_000), { timeout: 60_000, interval: 20 });
     await engine.kill9();
     expect(await sent).toBe('cut off');
     await engine.restart();
@@ -131,7 +131,7 @@ describe('kill -9', () => {
       };
       const all = Promise.allSettled(tokens.map(insert));
       // Some inserts are in the table, some on their way; the share differs from round to round.
-      await vi.waitUntil(() => unanswered.size <= 11 - 2 * round, { timeout: 30_000, interval: 1 });
+      await vi.waitUntil(() => unanswered.size <= 11 - 2 * round, { timeout: 60_000, interval: 1 });
       await engine.kill9();
       await all;
       await engine.restart();
@@ -164,7 +164,7 @@ describe('the end', () => {
       .query({ query: 'SELECT sum(sleepEachRow(1)) FROM numbers(100) SETTINGS max_block_size = 1' })
       .then((result) => result.text())
       .catch((error) => error.code);
-    await vi.waitUntil(() => isWritten(1_000), { timeout: 20_000, interval: 20 });
+    await vi.waitUntil(() => isWritten(1_000), { timeout: 60_000, interval: 20 });
     process.kill(engine.pid(), 'SIGTERM');
     await sent;
     expect(await read).toBe('394');

@@ -75,7 +75,6 @@ const untilRecords = (webhookId: string, count: number): Promise<AttemptRecord[]
   eventually(
     async () => recordsAt(webhookId),
     (found) => found.length >= count,
-    20_000,
   );
 
 async function messagesIn(stream: string): Promise<number> {
@@ -87,7 +86,6 @@ const untilEmpty = (stream: string): Promise<number> =>
   eventually(
     () => messagesIn(stream),
     (left) => left === 0,
-    20_000,
   );
 
 const postsTo = (path: string) => receiver.received.filter((post) => post.path === path);
@@ -261,7 +259,6 @@ describe('a webhook', () => {
     await eventually(
       async () => opened,
       (count) => count > 1,
-      20_000,
     );
     const queued = await messagesIn(retryStream);
     await limitRetries(usualBytes);
@@ -330,7 +327,6 @@ describe('a webhook', () => {
     await eventually(
       async () => deliveries.webhook('org', 'failing')?.pauseReason,
       (reason) => reason === 'FAILURES_IN_A_ROW',
-      30_000,
     );
     expect(recordsAt('failing').filter(({ attempt }) => attempt > 0).length).toBeGreaterThan(99);
   });

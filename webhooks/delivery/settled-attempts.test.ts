@@ -43,14 +43,12 @@ const untilPassedOver = ({ metrics }: Dispatcher, count: number): Promise<number
   eventually(
     () => metricValue(metrics, 'millrace_webhook_deliveries_total', { outcome: 'repeated' }),
     (repeated) => repeated === count,
-    20_000,
   );
 
 const untilLogged = (count: number) =>
   eventually(
     async () => deliveries.attempts.length,
     (made) => made === count,
-    20_000,
   );
 
 async function untilNothingWaits(): Promise<void> {
@@ -58,7 +56,6 @@ async function untilNothingWaits(): Promise<void> {
   await eventually(
     async () => (await manager.streams.info(dueStream)).state.messages,
     (left) => left === 0,
-    20_000,
   );
 }
 
@@ -74,7 +71,7 @@ async function killBroker(): Promise<void> {
   await deliveries.broker.restart();
   const manager = await deliveries.connection.jetstreamManager({ checkAPI: false, timeout: 500 });
   const isBack = () => manager.streams.info(dueStream).then(Boolean, () => false);
-  await eventually(isBack, (back) => back, 20_000);
+  await eventually(isBack, (back) => back);
 }
 
 describe('a delivery that is published again', () => {
@@ -164,7 +161,6 @@ describe('an attempt that another process has logged', () => {
     await eventually(
       async () => reads,
       (count) => count > 1,
-      20_000,
     );
     open();
     await untilPassedOver(dispatcher, 1);

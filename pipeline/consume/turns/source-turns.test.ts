@@ -1,6 +1,6 @@
 // Projects take turns at a real broker: the source, its ledger, and a source after it.
 
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { buckets } from '../../../platform/broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../../../platform/broker/nats.ts';
 import { openBucket } from '../../../platform/broker/record-bucket.ts';
@@ -85,7 +85,7 @@ it('stores a project that sends little before the rest of one that fills the que
   // Messages 1 to 30 are one project's, 31 and 33 another's.
   await send(nats, `${'p'.repeat(30)}qpq${'p'.repeat(7)}`);
   const first = await open(nats, 'a');
-  await vi.waitFor(() => expect(first.source.crowding(true)).toEqual([projectMark('p')]));
+  await expect.poll(() => first.source.crowding(true)).toEqual([projectMark('p')]);
   expect(await store(first.source, first.ledger)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 31, 33]);
   expect(first.source.progress).toEqual({ waiting: 30, stored: 10 });
   expect([first.ledger.hwm, first.ledger.ahead]).toEqual([

@@ -55,15 +55,15 @@ it('raises the streams, buckets and consumers that exist, keeps what they hold, 
   const manager = await operator.jetstreamManager();
   for (const stream of streamParts(1).flatMap(({ streams }) => streams)) {
     const copies = async () => (await manager.streams.info(stream)).config.num_replicas;
-    await expect.poll(copies, { timeout: 30_000 }).toBe(3);
+    await expect.poll(copies).toBe(3);
   }
   for (const stream of [eventsStream(0), profilesStream(0)]) {
     const peers = async () =>
       (await manager.consumers.info(stream, writerConsumer)).cluster?.replicas?.length;
-    await expect.poll(peers, { timeout: 30_000 }).toBe(2);
+    await expect.poll(peers).toBe(2);
   }
   const held = async () => (await manager.streams.info(eventsStream(0))).state.messages;
-  await expect.poll(held, { timeout: 30_000 }).toBe(1);
+  await expect.poll(held).toBe(1);
   await operator.close();
 });
 

@@ -31,12 +31,12 @@ afterAll(async () => {
 it('names the parts whose streams take nothing where two of three servers are gone', async () => {
   const readiness = shareReadiness(streamChecks(nats, 1), 1);
   const isWell = async () => isReady(await readiness());
-  await expect.poll(isWell, { timeout: 30_000 }).toBe(true);
+  await expect.poll(isWell).toBe(true);
   const [first, ...others] = cluster.servers.values();
   for (const server of others) await server.kill9();
   const names = ['shard-0', 'records', 'dead-letters', 'deliveries'];
   const none = Object.fromEntries(names.map((name) => [name, false]));
-  await expect.poll(readiness, { timeout: 20_000, interval: 500 }).toEqual(none);
+  await expect.poll(readiness, { interval: 500 }).toEqual(none);
   // What was asked before: the server that is left answers it.
   await expect.poll(() => nats.flush().then(() => true)).toBe(true);
   expect(first?.pid()).toBeGreaterThan(0);
@@ -55,7 +55,7 @@ it('tells the operator which servers of a stream are offline', async () => {
     const [events] = gauges.known();
     return events?.peers.filter((peer) => peer.isOffline).length ?? 0;
   };
-  await expect.poll(offline, { timeout: 30_000, interval: 500 }).toBe(1);
+  await expect.poll(offline, { interval: 500 }).toBe(1);
   const gauges = openPeerGauges({ connection: nats, shards: 1, metrics });
   await expect.poll(() => gauges.known().length).toBe(22);
   const of = { stream: 'EVENTS_0' };

@@ -106,10 +106,12 @@ describe('answers are complete', () => {
     broker.pause();
     try {
       // It may still answer for a moment.
-      await vi.waitFor(async () => {
-        completeUntil = open();
-        expect(await completeUntil('a project')).toBeUndefined();
-      });
+      await expect
+        .poll(() => {
+          completeUntil = open();
+          return completeUntil('a project');
+        })
+        .toBeUndefined();
     } finally {
       broker.resume();
     }

@@ -95,7 +95,7 @@ export async function listActivity(
 export async function eventually<T>(
   ask: () => Promise<T>,
   done: (value: T) => boolean,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

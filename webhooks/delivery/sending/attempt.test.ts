@@ -65,8 +65,8 @@ async function attemptsAt(urls: readonly string[], given: Given = {}): Promise<A
     logsAllowedBodies: false,
     internet: namesOf({ 'hooks.example': [[outside]] }),
     extraCertificates: own.cert,
-    attemptTimeoutMs: 2_000,
-    connectTimeoutMs: 1_000,
+    attemptTimeoutMs: 20_000,
+    connectTimeoutMs: 10_000,
     ...given,
   });
   const made: Attempt[] = [];
