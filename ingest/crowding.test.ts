@@ -2,11 +2,11 @@
 // taken again a moment later. Who fills a queue is pipeline/consume/turns/crowding.ts's to say.
 
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { tellLive } from '../platform/live/live-messages.ts';
 import { crowdingSubject } from '../platform/live/live-subjects.ts';
 import { metricValue } from '../platform/metrics.ts';
-import { projectMark } from '../proto/wire/frame.ts';
+import { importMark, projectMark } from '../proto/wire/frame.ts';
 import { encodeCrowding } from '../proto/wire/live/crowding-message.ts';
 import { type IngestService, startIngestService } from '../test/harness/services/ingest-service.ts';
 
@@ -22,7 +22,7 @@ const paths = [
   '/sdk.profiles.v1.ProfilesSDKService/Alias',
 ];
 
-const post = async (url: string) => {
+const post = async (url: string, headers: Record<string, string> = {}) => {
   const event = {
     eventId: randomUUID(),
     kind: 'click',
@@ -32,7 +32,11 @@ const post = async (url: string) => {
   };
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': service.publicKey },
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': service.publicKey,
+      ...headers,
+    },
     body: JSON.stringify({ events: [event], externalId: 'user-1', previousId: 'user-2' }),
   });
   return {
@@ -78,4 +82,23 @@ it('refuses every SDK write of that project, and queues nothing of it, until a s
   expect(refused).toBeGreaterThanOrEqual(10);
   clearInterval(told);
   await expect.poll(async () => (await post(`${service.baseUrl}${paths[0]}`)).status).toBe(200);
+});
+
+it('slows an import down, and no events of now of the same project', async () => {
+  const told = setInterval(() => {
+    tellLive(service.nats, crowdingSubject(0), encodeCrowding([importMark(service.projectId)]));
+  }, 50);
+  onTestFinished(() => clearInterval(told));
+  const [path = ''] = paths;
+  const send = (url: string, key: string, lane: Record<string, string>) =>
+    post(url + path, { 'x-api-key': key, ...lane });
+  const lane = { 'x-millrace-lane': 'import' };
+  for (const url of [service.baseUrl, service.nodeUrl, service.routerUrl]) {
+    await expect
+      .poll(async () => (await send(url, service.privateKey, lane)).status, { timeout: 5_000 })
+      .toBe(429);
+    expect((await send(url, service.privateKey, {})).status, url).toBe(200);
+    // Of a page nobody takes it for an import.
+    expect((await send(url, service.publicKey, lane)).status, url).toBe(200);
+  }
 });

@@ -2,7 +2,12 @@
 // Sending them is publish.ts's.
 
 import { maxFrameEvents as defaultMaxFrameEvents } from '../../platform/limits.ts';
-import { type EncodedRequest, FRAME_HEADER_BYTES, requestBytes } from '../../proto/wire/frame.ts';
+import {
+  type EncodedRequest,
+  FRAME_HEADER_BYTES,
+  isImportMark,
+  requestBytes,
+} from '../../proto/wire/frame.ts';
 import { FrameWriter } from '../../proto/wire/frame-writer.ts';
 import { FramePacking } from './frame-packing.ts';
 import type { Frame } from './sent-frames.ts';
@@ -114,7 +119,8 @@ export class OpenFrames {
   }
 
   #isApart(project: number, bytes: number): boolean {
-    return bytes >= minApartBytes || this.#options.isApart?.(project) === true;
+    const isLarge = bytes >= minApartBytes || isImportMark(project);
+    return isLarge || this.#options.isApart?.(project) === true;
   }
 
   /** `capacity` bounds what many frames of one turn hold: it grows where requests follow. */

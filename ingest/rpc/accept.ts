@@ -46,7 +46,7 @@ export interface IngestParts {
 
 export interface AuthenticatedCall {
   principal: Principal;
-  /** `projectMark` of the principal's project. */
+  /** `projectMark` of the principal's project, or `importMark`. */
   project: number;
   caller: Caller;
   /** Looked at once more where events are cookieless: their ids need the address, which `caller` does not hold. */

@@ -2,8 +2,8 @@
 // publish. Other protocols come through connect-router.ts and end in the same functions.
 
 import type { Log } from '../../platform/log.ts';
-import { projectMark } from '../../proto/wire/frame.ts';
 import { acceptEvents, bodyContext, countAnswer, type IngestParts, readWithin } from './accept.ts';
+import { laneMark } from './lane.ts';
 import { type ShapeRoute, shapeRoutes } from './shapes.ts';
 import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-route.ts';
 
@@ -23,14 +23,14 @@ function methodOf(accessMethod: string, shape: ShapeRoute, parts: IngestParts): 
       const { format, bytes, idempotencyKey } = received;
       const caller = parts.callers.read(callerRequest, principal.credential);
       const readBody = format === 'json' ? shape.readJson : shape.readBinary;
-      const { keyId, projectId } = principal;
+      const { keyId } = principal;
       const context = bodyContext(principal, received, idempotencyKey, parts);
       const read = readWithin(parts.eventLimit, keyId, bytes.length, () =>
         readBody(bytes, context),
       );
       if ('code' in read) return read;
       const times = { receiveTimeMs, timeShiftMs, timeoutMs };
-      const project = projectMark(projectId);
+      const project = laneMark(principal, callerRequest);
       const call = { principal, project, caller, request: callerRequest, ...times };
       return acceptEvents(call, read, parts);
     },

@@ -8,7 +8,6 @@ import { receivedJsonOf } from '../../platform/http/bodies/router-bodies.ts';
 import { callerRequestOf } from '../../platform/http/caller-request.ts';
 import { EventsService as ShortEventsService } from '../../proto/gen/events/v1/events_pb.js';
 import { EventsService } from '../../proto/gen/sdk/events/v1/events_pb.js';
-import { projectMark } from '../../proto/wire/frame.ts';
 import { timeShiftOf } from '../caller/sent-time.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import {
@@ -21,6 +20,7 @@ import { scanJsonBody } from '../validation/text/scan-body.ts';
 import { acceptEvents, bodyContext, countAnswer, type IngestParts, readWithin } from './accept.ts';
 import type { Accepted, Answer, Refusal, RefusalCode } from './answer.ts';
 import { authenticateCall, type Principal } from './authenticate.ts';
+import { laneMark } from './lane.ts';
 import { typedResponse } from './shapes.ts';
 
 /** Reads a request in each form that a handler of the router gets it in. */
@@ -112,7 +112,7 @@ async function answerCall(
     json === undefined
       ? reader.message(limits)
       : readWithin(parts.eventLimit, principal.keyId, json.length, () => reader.json(json, limits));
-  const project = projectMark(principal.projectId);
+  const project = laneMark(principal, request);
   const call = { principal, project, caller, request, receiveTimeMs, timeShiftMs, timeoutMs };
   const answer = 'code' in body ? body : await acceptEvents(call, body, parts);
   if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeContext } from '../../proto/wire/frame.ts';
+import { encodeContext, frameProjects, importMark, projectMark } from '../../proto/wire/frame.ts';
 import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import type { StreamMessage } from './event-stream.ts';
 import { type BatchLimits, MessageQueue } from './message-queue.ts';
@@ -12,10 +12,18 @@ const limits: BatchLimits = {
 
 let seq = 0;
 
-function push(queue: MessageQueue, messages: number, events: number, padding = 0): void {
+function push(
+  queue: MessageQueue,
+  messages: number,
+  events: number,
+  padding = 0,
+  project?: number,
+): void {
   const context = encodeContext({ projectId: 'p', credential: 'public', receiveTimeMs: 1 });
   for (let n = 0; n < messages; n++) {
-    const data = encodeFrame([{ context, body: Buffer.alloc(padding, ' '), events }]);
+    const data = encodeFrame([
+      { context, body: Buffer.alloc(padding, ' '), events, ...(project && { project }) },
+    ]);
     const message: StreamMessage = { seq: ++seq, data };
     queue.push(message);
   }
@@ -73,5 +81,21 @@ describe('the queue', () => {
     expect(queue.hasRoom(1_000)).toBe(false);
     push(queue, 1, 1, 1_500);
     expect(queue.hasRoom(0)).toBe(false);
+  });
+
+  it('holds imports back while events of now come, and gives an import that is alone whole batches', () => {
+    const queue = new MessageQueue({ ...limits, maxImportRows: 10 });
+    push(queue, 6, 10, 0, importMark('p'));
+    expect(queue.openMs(true)).toBe(0);
+    expect(taken(queue)).toBe(6);
+    push(queue, 6, 10, 0, importMark('p'));
+    push(queue, 1, 10, 0, projectMark('p'));
+    // Their rows close no batch, and one of them goes with the event of now.
+    expect(queue.openMs(true)).toBeGreaterThan(0);
+    expect(taken(queue)).toBe(2);
+    push(queue, 4, 10, 0, projectMark('p'));
+    expect(queue.openMs(true)).toBe(0);
+    const projects = queue.take().flatMap(({ data }) => frameProjects(data));
+    expect(projects).toEqual([importMark('p'), ...Array(3).fill(projectMark('p'))]);
   });
 });

@@ -4,7 +4,7 @@
 import { frameEvents, frameProjects, unpackedBytes } from '../../proto/wire/frame.ts';
 import type { StreamMessage } from './event-stream.ts';
 import { Crowding } from './turns/crowding.ts';
-import { takeTurns, type WaitingMessage } from './turns/take-turns.ts';
+import { isImport, takeTurns, type WaitingMessage } from './turns/take-turns.ts';
 
 export interface BatchLimits {
   /** A batch takes all that waits, up to any of these three, unless one message alone is larger. */
@@ -21,6 +21,11 @@ export interface BatchLimits {
    */
   enoughShare: number;
   /**
+   * Of imports, in one batch, while events of now come: those wait for the insert of what is before them and beside
+   * them. No bound unless given.
+   */
+  maxImportRows?: number;
+  /**
    * A batch stays open this long after its first message, and this long after the batch before it was closed: the
    * engine must merge every part.
    */
@@ -30,14 +35,26 @@ export interface BatchLimits {
   maxWaitMs: number;
 }
 
+/** Events of now come while the last of them came this lately. */
+const liveMs = 10_000;
+
+/** What waits of one lane. */
+interface Waiting {
+  rows: number;
+  bytes: number;
+  messages: number;
+}
+
 export class MessageQueue {
   readonly #limits: BatchLimits;
   readonly #crowding: Crowding;
   /** In stream order. */
   #waiting: WaitingMessage[] = [];
-  #bytes = 0;
   #queuedBytes = 0;
-  #rows = 0;
+  readonly #live: Waiting = { rows: 0, bytes: 0, messages: 0 };
+  readonly #imports: Waiting = { rows: 0, bytes: 0, messages: 0 };
+  /** When an event that is no import's was queued last. */
+  #liveMs = Number.NEGATIVE_INFINITY;
   /** When the first message of the next batch was queued, or became its first because a batch was taken. */
   #waitingSinceMs = 0;
   /** When the last batch was taken. */
@@ -70,11 +87,19 @@ export class MessageQueue {
   /** The next batch need not wait for more messages. */
   get hasEnough(): boolean {
     const { maxRows, maxBytes, maxMessages, enoughShare } = this.#limits;
+    const live = this.#live;
+    // Imports that wait for their turn close no batch.
+    const also = this.#maxImportRows < this.#imports.rows ? undefined : this.#imports;
     return (
-      this.#rows >= enoughShare * maxRows ||
-      this.#bytes >= enoughShare * maxBytes ||
-      this.#waiting.length >= maxMessages
+      live.rows + (also?.rows ?? 0) >= enoughShare * maxRows ||
+      live.bytes + (also?.bytes ?? 0) >= enoughShare * maxBytes ||
+      live.messages + (also?.messages ?? 0) >= maxMessages
     );
+  }
+
+  get #maxImportRows(): number {
+    const { maxImportRows = Number.POSITIVE_INFINITY } = this.#limits;
+    return performance.now() - this.#liveMs > liveMs ? Number.POSITIVE_INFINITY : maxImportRows;
   }
 
   /** The queue has room for more messages, beside `otherBytes` that wait elsewhere. */
@@ -90,6 +115,7 @@ export class MessageQueue {
     const waiting = waitingOf(message);
     this.#waiting.push(waiting);
     this.#count(waiting, 1);
+    if (!isImport(waiting)) this.#liveMs = nowMs;
     this.#crowding.noteSeen(waiting.projects, nowMs);
   }
 
@@ -111,7 +137,10 @@ export class MessageQueue {
 
   /** Removes the messages of the next batch and returns them, ascending: at least one where the queue has any. */
   take(): StreamMessage[] {
-    const { taken, left } = takeTurns(this.#waiting, this.#limits);
+    const { taken, left } = takeTurns(this.#waiting, {
+      ...this.#limits,
+      maxImportRows: this.#maxImportRows,
+    });
     this.#waiting = left;
     for (const waiting of taken) this.#count(waiting, -1);
     this.#takenMs = performance.now();
@@ -119,10 +148,12 @@ export class MessageQueue {
     return taken.map(({ message }) => message);
   }
 
-  #count({ rows, bytes, queuedBytes }: WaitingMessage, sign: 1 | -1): void {
-    this.#rows += sign * rows;
-    this.#bytes += sign * bytes;
-    this.#queuedBytes += sign * queuedBytes;
+  #count(waiting: WaitingMessage, sign: 1 | -1): void {
+    const lane = isImport(waiting) ? this.#imports : this.#live;
+    lane.rows += sign * waiting.rows;
+    lane.bytes += sign * waiting.bytes;
+    lane.messages += sign;
+    this.#queuedBytes += sign * waiting.queuedBytes;
   }
 }
 

@@ -81,9 +81,21 @@ export interface EncodedRequest {
   isAlone?: boolean;
 }
 
-/** A project in a frame's marks. Two projects that share one, of four billion, share their turns. */
+/** The highest bit of a mark says that it is of the lane of imports. */
+const importBit = 0x8000_0000;
+
+/** A project in a frame's marks. Two projects that share one, of two billion, share their turns. */
 export function projectMark(projectId: string): number {
-  return crc32(projectId);
+  return crc32(projectId) & ~importBit;
+}
+
+/** The lane of a project's imports: its events wait behind nobody, and the project's own ones not behind them. */
+export function importMark(projectId: string): number {
+  return (crc32(projectId) | importBit) >>> 0;
+}
+
+export function isImportMark(mark: number): boolean {
+  return mark >= importBit;
 }
 
 const decoder = new TextDecoder();

@@ -1,21 +1,29 @@
 import { describe, expect, it } from 'vitest';
+import { importMark } from '../../../proto/wire/frame.ts';
 import { fairShare } from './fair-share.ts';
 import { takeTurns, type WaitingMessage } from './take-turns.ts';
 
+const imports = importMark('a');
 const bounds = { maxRows: 100, maxBytes: 1e6, maxMessages: 1_000, enoughShare: 1 };
 
-/** Messages of `rows` events each, in stream order; a text such as 'ab' is a message of the projects a and b. */
+/**
+ * Messages of `rows` events each, in stream order; a text such as 'ab' is a message of the projects a and b, and I is
+ * the lane of an import.
+ */
 function waiting(texts: readonly string[], rows = 10, bytes = 1): WaitingMessage[] {
   return texts.map((text, index) => ({
     message: { seq: index + 1, data: new Uint8Array() },
     queuedBytes: bytes,
     bytes,
     rows,
-    projects: text === '' ? [] : Array.from(text, (letter) => letter.charCodeAt(0)),
+    projects: Array.from(text, (letter) => (letter === 'I' ? imports : letter.charCodeAt(0))),
   }));
 }
 
-const taken = (messages: WaitingMessage[], override: Partial<typeof bounds> = {}): number[] =>
+const taken = (
+  messages: WaitingMessage[],
+  override: Partial<typeof bounds & { maxImportRows: number }> = {},
+): number[] =>
   takeTurns(messages, { ...bounds, ...override }).taken.map(({ message }) => message.seq);
 
 /** `count` texts. */
@@ -111,5 +119,15 @@ describe('a turn', () => {
     const ranges = now.filter(({ message }, n) => now[n - 1]?.message.seq !== message.seq - 1);
     expect(ranges.length).toBeGreaterThan(100);
     expect(ranges.length).toBeLessThanOrEqual(2_001);
+  });
+
+  it('takes so many rows of imports, the first message whatever its size, and all of the others', () => {
+    const some = waiting([...times(6, 'I'), 'a', 'I', 'a']);
+    expect(taken(some, { maxImportRows: 25 })).toEqual([1, 2, 7, 9]);
+    expect(taken(some, { maxImportRows: 5 })).toEqual([1, 7, 9]);
+    expect(taken(some, { maxImportRows: 70 })).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(taken(some)).toHaveLength(9);
+    // A message of both is no import's, and keeps its place behind the import's own.
+    expect(taken(waiting(['I', 'I', 'aI', 'a']), { maxImportRows: 10 })).toEqual([1]);
   });
 });

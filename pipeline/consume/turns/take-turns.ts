@@ -2,6 +2,7 @@
 // share of a batch gets all of it; what is left is for those with more, who wait behind the others. A message never
 // passes an earlier one of the same project, nor one that does not say whose it is.
 
+import { isImportMark } from '../../../proto/wire/frame.ts';
 import type { StreamMessage } from '../event-stream.ts';
 import { fairShare } from './fair-share.ts';
 
@@ -24,6 +25,8 @@ interface BatchBounds {
 }
 
 interface TurnBounds extends BatchBounds {
+  /** The rows of imports that go into a batch: events of now wait for the insert of these. No bound unless given. */
+  maxImportRows?: number;
   /** The part of a batch that is taken where several projects take turns: others' events wait for two batches. */
   enoughShare: number;
 }
@@ -41,10 +44,20 @@ const unknown = -1;
 
 /** `waiting` in stream order. Takes all of it where one batch has room. */
 export function takeTurns(waiting: readonly WaitingMessage[], limits: TurnBounds): Turn {
-  if (new Batch(limits).hasRoomForAll(waiting)) return { taken: [...waiting], left: [] };
+  const { maxImportRows = Number.POSITIVE_INFINITY } = limits;
+  let importRows = 0;
+  for (const one of waiting) if (isImport(one)) importRows += one.rows;
+  if (importRows <= maxImportRows && new Batch(limits).hasRoomForAll(waiting)) {
+    return { taken: [...waiting], left: [] };
+  }
+  importRows = 0;
   const bounds = boundsOf(waiting, limits);
   const batch = new Batch(bounds);
-  const share = fairShare(wantedOf(waiting, bounds).values(), 1);
+  const wanted = wantedOf(waiting, bounds);
+  for (const [mark, part] of wanted) {
+    if (isImportMark(mark)) wanted.set(mark, Math.min(part, maxImportRows / bounds.maxRows));
+  }
+  const share = fairShare(wanted.values(), 1);
   const turn: Turn = { taken: [], left: [] };
   const blocked = new Set<number>();
   const given = new Map<number, number>();
@@ -64,7 +77,11 @@ export function takeTurns(waiting: readonly WaitingMessage[], limits: TurnBounds
     };
     const isFree = marks.every((mark) => !blocked.has(mark) && isWithinShare(mark));
     const isAlone = one.projects.length > 0 || blocked.size === 0;
-    if (isFree && isAlone && batch.add(one)) {
+    const rows = isImport(one) ? importRows + one.rows : 0;
+    // The first message of imports always goes, or one that is larger would never.
+    const isWithinLane = rows <= maxImportRows || importRows === 0;
+    if (isFree && isAlone && isWithinLane && batch.add(one)) {
+      importRows = Math.max(importRows, rows);
       for (const mark of marks) given.set(mark, (given.get(mark) ?? 0) + cost);
       turn.taken.push(one);
       isLeft = false;
@@ -143,6 +160,11 @@ function wantedOf(waiting: readonly WaitingMessage[], bounds: BatchBounds): Map<
 function costOf({ rows, bytes }: WaitingMessage, bounds: BatchBounds): number {
   const { maxRows, maxBytes, maxMessages } = bounds;
   return Math.max(rows / maxRows, bytes / maxBytes, 1 / maxMessages);
+}
+
+/** Whether all of the message is of imports. */
+export function isImport({ projects }: Pick<WaitingMessage, 'projects'>): boolean {
+  return projects.length > 0 && projects.every(isImportMark);
 }
 
 export function marksOf({ projects }: Pick<WaitingMessage, 'projects'>): readonly number[] {
