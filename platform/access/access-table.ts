@@ -150,6 +150,7 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['shared.activity.v1.ActivityService/Watch', shared],
   ['shared.activity.v1.ActivityService/IngestHealth', shared],
   ['shared.activity.v1.ActivityService/GetLiveFigures', shared],
+  ['shared.activity.v1.ActivityService/FindStored', shared],
   ['shared.activity.v1.ActivityService/GetActivityFeed', shared],
   ['shared.activity.v1.ActivityService/GetEventExplorer', shared],
   ['shared.activity.v1.ActivityService/GetActivityHeatmap', shared],

@@ -4,6 +4,7 @@ import type { ConnectRouter } from '@connectrpc/connect';
 import type { Clock } from '../../platform/clock.ts';
 import { ActivityService } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { type CallOptions, read } from '../calls/read-call.ts';
+import { findStored } from '../history/find-stored.ts';
 import { answerOptions } from '../json-codec.ts';
 import { getActivityHeatmap } from './activity-heatmap.ts';
 import { getActivityFeed, getEventExplorer } from './event-feed.ts';
@@ -21,6 +22,7 @@ interface ActivityOptions extends CallOptions {
 export function registerActivity(router: ConnectRouter, shared: ActivityOptions): void {
   const { list, getActivityFeed: feed, getEventExplorer: explorer } = ActivityService.method;
   const { getActivityHeatmap: heatmap, getProfileStats: stats } = ActivityService.method;
+  const { findStored: find } = ActivityService.method;
   const { clock } = shared;
   router.rpc(
     list,
@@ -59,6 +61,14 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
         getProfileStats({ clickhouse, clock }, projectId, request, deadline, standIns),
+      ),
+    answerOptions,
+  );
+  router.rpc(
+    find,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        findStored(clickhouse, projectId, request, deadline),
       ),
     answerOptions,
   );

@@ -1425,6 +1425,60 @@ export declare type Visit = Message<"shared.activity.v1.Visit"> & {
 export declare const VisitSchema: GenMessage<Visit>;
 
 /**
+ * Which events.
+ *
+ * @generated from message shared.activity.v1.FindStoredRequest
+ */
+export declare type FindStoredRequest = Message<"shared.activity.v1.FindStoredRequest"> & {
+  /**
+   * The range of occur_time in which they lie: both ends, at most 400 days apart.
+   *
+   * @generated from field: common.v1.TimeRange time_range = 1;
+   */
+  timeRange?: TimeRange | undefined;
+
+  /**
+   * Their ids, 16 bytes each, one behind the other; at most 10,000.
+   *
+   * @generated from field: bytes event_ids = 2;
+   */
+  eventIds: Uint8Array;
+};
+
+/**
+ * Describes the message shared.activity.v1.FindStoredRequest.
+ * Use `create(FindStoredRequestSchema)` to create a new message.
+ */
+export declare const FindStoredRequestSchema: GenMessage<FindStoredRequest>;
+
+/**
+ * Those that are stored.
+ *
+ * @generated from message shared.activity.v1.FindStoredResponse
+ */
+export declare type FindStoredResponse = Message<"shared.activity.v1.FindStoredResponse"> & {
+  /**
+   * Their ids in the form of the request, each once, in no order.
+   *
+   * @generated from field: bytes event_ids = 1;
+   */
+  eventIds: Uint8Array;
+
+  /**
+   * The project of the credential, whose id names what is made of ids of others.
+   *
+   * @generated from field: string project_id = 2;
+   */
+  projectId: string;
+};
+
+/**
+ * Describes the message shared.activity.v1.FindStoredResponse.
+ * Use `create(FindStoredResponseSchema)` to create a new message.
+ */
+export declare const FindStoredResponseSchema: GenMessage<FindStoredResponse>;
+
+/**
  * What became of an event.
  *
  * @generated from enum shared.activity.v1.WatchStage
@@ -1577,6 +1631,17 @@ export declare const ActivityService: GenService<{
     methodKind: "unary";
     input: typeof ListVisitsRequestSchema;
     output: typeof ListVisitsResponseSchema;
+  },
+  /**
+   * Which of some events are stored, for an import of what may be there already. What still waits in the queue is not
+   * stored yet; it is told from its repetition by its id for 48 hours.
+   *
+   * @generated from rpc shared.activity.v1.ActivityService.FindStored
+   */
+  findStored: {
+    methodKind: "unary";
+    input: typeof FindStoredRequestSchema;
+    output: typeof FindStoredResponseSchema;
   },
   /**
    * The kinds and property names that the project has stored, for pickers.
