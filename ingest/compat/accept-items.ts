@@ -2,7 +2,6 @@
 // cookieless ids, the same frames. One bad event is told and left out, the others are taken.
 
 import { projectMark } from '../../proto/wire/frame.ts';
-import type { Rule } from '../../proto/wire/rules.ts';
 import {
   type AuthenticatedCall,
   acceptEvents,
@@ -14,11 +13,11 @@ import { type Answer, identityRefusal, type Refusal, violationRefusal } from '..
 import { acceptChange, countAnswer as countChange, type IdentifyParts } from '../rpc/identify.ts';
 import type { ReadChange } from '../validation/identity-rules.ts';
 import type { ReadBody } from '../validation/text/reference-body.ts';
-import { scanJsonBody } from '../validation/text/scan-body.ts';
 import type { Violation } from '../validation/violation.ts';
 import type { Decoded } from './endpoint.ts';
+import { type DraftedEvent, keptEvents } from './kept-events.ts';
 import type { KnownLinks } from './known-links.ts';
-import type { DraftContext, EventDraft, WrittenEvent } from './mapping/event-draft.ts';
+import type { DraftContext, EventDraft } from './mapping/event-draft.ts';
 import { readIdentityCall } from './mapping/identity-call.ts';
 
 export interface ItemParts {
@@ -59,13 +58,6 @@ export async function acceptItems(
   }
   const refused = await acceptCalls(call, decoded, parts);
   return refused ?? { kind: 'accepted', events };
-}
-
-interface DraftedEvent {
-  draft: EventDraft;
-  written: WrittenEvent;
-  /** Its place in the request. */
-  index: number;
 }
 
 /** Writes the events, so many at a time that each body keeps within the bounds of one. */
@@ -114,40 +106,11 @@ function readChunk(
   chunk: readonly DraftedEvent[],
   parts: IngestParts,
 ): ReadBody | undefined {
-  const whole = scan(call, chunk, parts);
-  if (whole.kind === 'valid') return whole;
-  const kept = chunk.flatMap((event) => keptOf(call, event, parts));
-  return kept.length === 0 ? undefined : scan(call, kept, parts);
-}
-
-/** The event alone, as it is or without its kind's rules; told where a rule is broken. */
-function keptOf(call: ItemCall, event: DraftedEvent, parts: IngestParts): DraftedEvent[] {
-  const read = scan(call, [event], parts);
-  if (read.kind === 'valid') return [event];
-  const { violation } = read;
-  tellEvent(call, event, violation);
-  if (!isOfKind(violation)) return [];
-  const unchecked = { ...event, written: event.draft.write(call.draft, true) };
-  return scan(call, [unchecked], parts).kind === 'valid' ? [unchecked] : [];
-}
-
-const rulesOfKinds = /^well_known_/;
-
-/** Whether the properties break a rule of the event's well-known kind. */
-function isOfKind({ rule, field }: Violation): boolean {
-  return rulesOfKinds.test(rule) || (rule === ('member_spelling' satisfies Rule) && field !== '');
-}
-
-function tellEvent(call: ItemCall, { index, written }: DraftedEvent, violation: Violation): void {
-  call.tell(violationRefusal({ ...violation, index, eventKind: written.kind }));
-}
-
-function scan(call: ItemCall, events: readonly DraftedEvent[], parts: IngestParts): ReadBody {
-  const texts = events.map(({ written }) => written.text);
-  const body = Buffer.from(`{"events":[${texts.join(',')}]}`);
   const times = { receiveTimeMs: call.receiveTimeMs, timeShiftMs: 0 };
-  const context = bodyContext(call.principal, times, undefined, parts);
-  return scanJsonBody(body, { ...context, sessionOptional: true });
+  const body = bodyContext(call.principal, times, undefined, parts);
+  const tell = ({ index, written }: DraftedEvent, violation: Violation): void =>
+    call.tell(violationRefusal({ ...violation, index, eventKind: written.kind }));
+  return keptEvents(chunk, { draft: call.draft, body, tell }).read;
 }
 
 /** The first refusal that asks for a repetition; what breaks a rule is told and left out. */

@@ -35,7 +35,8 @@ function eventsOf(json: unknown): readonly unknown[] {
   return Array.isArray(events) ? events : [];
 }
 
-function decode(_head: unknown, json: unknown): Decoded {
+/** A batch of events in the form of the HTTP API. */
+export function decodeAmplitude(_head: unknown, json: unknown): Decoded {
   const decoded = noItems();
   const sentMs = timeMsOf(fieldOf(json, 'client_upload_time'));
   for (const item of eventsOf(json)) {
@@ -146,7 +147,7 @@ const collect: CollectEndpoint = {
   family: 'amplitude',
   claims: (_head, json) => Array.isArray(fieldOf(json, 'events')),
   keyOf: (_head, json) => keyIn(fieldOf(json, 'api_key'), 'body'),
-  decode,
+  decode: decodeAmplitude,
   answers,
 };
 

@@ -37,7 +37,8 @@ function keyOf(head: SentHead, json: unknown): SentKey | undefined {
   return authorizationKey(head);
 }
 
-function decodeTrack(_head: SentHead, json: unknown): Decoded {
+/** Events, as the SDKs send them and an export has them. */
+export function decodeTrack(_head: unknown, json: unknown): Decoded {
   const decoded = noItems();
   for (const item of itemsOf(json)) {
     const name = textOf(fieldOf(item, 'event'));

@@ -48,7 +48,8 @@ function itemsOf(json: unknown): readonly unknown[] {
   return fieldOf(json, 'event') === undefined ? [] : [json];
 }
 
-function decode(_head: SentHead, json: unknown): Decoded {
+/** A batch of events, as the SDKs send it and an export has it. */
+export function decodePostHog(_head: unknown, json: unknown): Decoded {
   const decoded = noItems();
   const sentMs = timeMsOf(fieldOf(json, 'sent_at'));
   for (const item of itemsOf(json)) {
@@ -130,7 +131,7 @@ const collect = (answers: Answers): CollectEndpoint => ({
   family: 'posthog',
   claims: (_head, json) => itemsOf(json).length > 0 || Array.isArray(fieldOf(json, 'batch')),
   keyOf,
-  decode,
+  decode: decodePostHog,
   answers,
 });
 

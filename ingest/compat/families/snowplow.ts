@@ -30,7 +30,7 @@ function keyOf(head: SentHead, json: unknown): SentKey | undefined {
 function decode(head: SentHead, json: unknown): Decoded {
   const decoded = noItems();
   for (const item of itemsOf(head, json)) {
-    if (isObject(item) && textOf(item['e']) !== undefined) decoded.events.push(draftOf(item));
+    if (isObject(item) && textOf(item['e']) !== undefined) decoded.events.push(snowplowDraft(item));
     else decoded.unreadable++;
   }
   return decoded;
@@ -63,7 +63,8 @@ const numbers = [
   ['pp_max', 'scroll_max'],
 ] as const;
 
-function draftOf(item: JsonObject): EventDraft {
+/** An event by the parameters of the tracker protocol. */
+export function snowplowDraft(item: JsonObject): EventDraft {
   const self = selfDescribing(item);
   const draft = new EventDraft(nameOf(item, self?.name));
   draft.id = idText(item['eid']);

@@ -2,7 +2,6 @@
 // are made here, the same for all families; whether the event keeps the rules is looked at later.
 
 import { randomUUID } from 'node:crypto';
-import type { CompatFamily } from '../../../platform/compat/compat-families.ts';
 import { isUuid, uuidV5 } from '../../validation/text/uuid.ts';
 import { kindOf } from './kinds.ts';
 import { PropertyText, quoted } from './property-text.ts';
@@ -10,7 +9,8 @@ import { PropertyText, quoted } from './property-text.ts';
 /** What the texts of a request's events depend on besides the events. */
 export interface DraftContext {
   projectId: string;
-  family: CompatFamily;
+  /** Its name is part of the ids that are made. */
+  family: string;
   receiveTimeMs: number;
   /** Whether a sender's clock is doubted: a private key's times are the sender's word. */
   correctsClock: boolean;
@@ -19,6 +19,8 @@ export interface DraftContext {
 export interface WrittenEvent {
   text: string;
   kind: string;
+  eventId: string;
+  occurTimeMs: number;
   isCookieless: boolean;
 }
 
@@ -58,10 +60,12 @@ export class EventDraft {
     const who = isCookieless
       ? '"cookieless":true'
       : `"distinctId":${quoted(distinctId)}${this.#sessionText(context)}`;
-    const time = `"occurTime":"${new Date(this.#occurTimeMs(context)).toISOString()}"`;
-    this.#eventId ??= this.#makeEventId(context, properties);
-    const text = `{"eventId":"${this.#eventId}","kind":"${kind}",${time},${who},${properties}}`;
-    return { text, kind, isCookieless };
+    const occurTimeMs = this.#occurTimeMs(context);
+    const time = `"occurTime":"${new Date(occurTimeMs).toISOString()}"`;
+    const eventId = this.#eventId ?? this.#makeEventId(context, properties);
+    this.#eventId = eventId;
+    const text = `{"eventId":"${eventId}","kind":"${kind}",${time},${who},${properties}}`;
+    return { text, kind, eventId, occurTimeMs, isCookieless };
   }
 
   #sessionText({ projectId, family }: DraftContext): string {
