@@ -1,8 +1,8 @@
-// The two commands as a user runs them, against a real instance.
+// The demo's command as a user runs it, against a real instance.
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,8 +21,8 @@ interface Finished {
   err: string;
 }
 
-function run(command: 'play' | 'import', ...args: string[]): Promise<Finished> {
-  const child = spawn(process.execPath, [join(built, `${command}.js`), ...args], {
+function run(...args: string[]): Promise<Finished> {
+  const child = spawn(process.execPath, [join(built, 'play.js'), ...args], {
     cwd: directory,
   });
   const finished: Finished = { code: null, out: '', err: '' };
@@ -40,26 +40,17 @@ function run(command: 'play' | 'import', ...args: string[]): Promise<Finished> {
 
 describe('without an instance', () => {
   it.each([
-    [['play'], /^demo: no keys in data\/demo\.json: run `npm start` first/],
-    [['play', '--events', 'many'], /^demo: no keys/],
-    [['play', '--wrong'], /^demo: Unknown option '--wrong'.*usage: npm run demo/],
+    [[], /^demo: no keys in data\/demo\.json: run `npm start` first/],
+    [['--events', 'many'], /^demo: no keys/],
+    [['--wrong'], /^demo: Unknown option '--wrong'.*usage: npm run demo/],
+    [['--key', 'pub_x', '--private-key', 'prv_x', '--events', '0'], /^demo: --events must be/],
     [
-      ['play', '--key', 'pub_x', '--private-key', 'prv_x', '--events', '0'],
-      /^demo: --events must be/,
-    ],
-    [
-      ['play', '--key', 'pub_x', '--private-key', 'prv_x', '--url', 'http://127.0.0.1:1'],
+      ['--key', 'pub_x', '--private-key', 'prv_x', '--url', 'http://127.0.0.1:1'],
       /^demo: no Millrace answers at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\)/,
     ],
-    [
-      ['play', '--key', 'pub_x', '--private-key', 'prv_x', '--url', 'ftp://x'],
-      /^demo: ftp:\/\/x is not/,
-    ],
-    [['import'], /^import: usage: npm run import/],
-    [['import', 'access-log'], /^import: usage: npm run import/],
-    [['import', 'access-log', 'x.log'], /^import: no keys in data\/demo\.json/],
-  ])('%j says what is wrong in one sentence', async ([command, ...args], sentence) => {
-    const { code, out, err } = await run(command === 'play' ? 'play' : 'import', ...args);
+    [['--key', 'pub_x', '--private-key', 'prv_x', '--url', 'ftp://x'], /^demo: ftp:\/\/x is not/],
+  ])('%j says what is wrong in one sentence', async (args, sentence) => {
+    const { code, out, err } = await run(...args);
     expect(err).toMatch(sentence);
     expect(err.trim().split('\n')).toHaveLength(1);
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -84,7 +75,7 @@ describe('with an instance', () => {
     'the demo stores its visits and shows one whole profile, from seed %i',
     async (seed) => {
       const args = [...flags, '--events', '600', '--seed', String(seed)];
-      const { code, out, err } = await run('play', ...args);
+      const { code, out, err } = await run(...args);
       expect({ code, err }).toEqual({ code: 0, err: '' });
       expect(out).toMatch(
         /[\d,]+ events of [\d,]+ visits acknowledged in [\d.]+ s: [\d,]+ events\/s/,
@@ -104,7 +95,7 @@ describe('with an instance', () => {
 
   it('the demo of the same seed again shows the visitor, whose events are stored already', async () => {
     const args = [...flags, '--events', '600', '--seed', '17'];
-    const [first, again] = [await run('play', ...args), await run('play', ...args)];
+    const [first, again] = [await run(...args), await run(...args)];
     expect({ code: again.code, err: again.err }).toEqual({ code: 0, err: '' });
     const shown = (out: string) => out.match(/Profile [0-9a-f]{32}\n.*? {2}events +\d+\n/s)?.[0];
     expect(shown(again.out)).toBe(shown(first.out));
@@ -143,127 +134,7 @@ describe('with an instance', () => {
     expect(profile.activity).toMatchObject({ totalEvents: '2', pageviews: '2' });
     expect(latest.map(({ eventId }) => eventId)).toEqual([first.eventId, second.eventId]);
   });
-
-  it('the same log twice is stored once', async () => {
-    const path = join(directory, 'access.log');
-    const line = (minute: number, rest: string): string =>
-      `192.0.2.7 - - [10/Oct/2025:13:0${minute}:36 +0000] "GET /page-${minute} HTTP/1.1" ${rest}`;
-    const agent = '"-" "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"';
-    const lines = [1, 2, 3].map((minute) => line(minute, `200 99 ${agent}`));
-    writeFileSync(path, [...lines, 'nonsense', line(4, `404 1 ${agent}`), ''].join('\n'));
-    const args = ['access-log', path, '--hostname', 'mine.example', ...flags];
-    const first = await run('import', ...args);
-    expect(first.err).toBe('');
-    expect(first.out).toContain('5 lines read, 3 events acknowledged');
-    expect(first.out).toContain('1 left out: redirects and errors');
-    expect(first.out).toMatch(/1 left out: in no format that is known: .*\n {2}line 4: nonsense\n/);
-    expect(first.out).toMatch(/ {2}page views +3\n/);
-    expect(first.out).toMatch(/ {2}browser +Firefox 143\.0\n/);
-    expect((await run('import', ...args)).code).toBe(0);
-    const kinds = { kinds: ['page_view'], filters: [hostIs('mine.example')] };
-    const stored = await client.listEvents({ ...kinds, pageSize: 100 }, stack.privateKey);
-    expect(stored.map(({ autoProperties }) => autoProperties?.['$pathname'])).toEqual(
-      ['/page-3', '/page-2', '/page-1'].map((stringValue) => ({ stringValue })),
-    );
-    expect(JSON.stringify(stored)).not.toContain('192.0.2.7');
-  });
-
-  it('a log of which no line is taken says why, and ends with 1', async () => {
-    const path = join(directory, 'hosts.log');
-    const line = 'shop.example - - [10/Oct/2025:13:00:36 +0000] "GET / HTTP/1.1" 200 1';
-    const args = ['access-log', path, ...flags];
-    writeFileSync(path, `${line}\n${line}\nnonsense\n`);
-    const refused = await run('import', ...args);
-    expect(refused.code).toBe(1);
-    expect(refused.err).toMatch(
-      /^import: no line was taken: 2 of 3 are without an address .*--client-field/,
-    );
-    expect(refused.err.trim().split('\n')).toHaveLength(1);
-    writeFileSync(path, '');
-    expect(await run('import', ...args)).toMatchObject({
-      ...{ code: 1, err: 'import: no line was taken: the file has none\n' },
-    });
-    writeFileSync(path, line.replace('GET', 'POST').replace('shop.example', '192.0.2.1'));
-    expect((await run('import', ...args)).err).toMatch(/^import: .* none is a page view/);
-  });
-
-  it('a view is described alike, whether a browser sends it or a log has it', async () => {
-    const path = join(directory, 'alike.log');
-    const lines: string[] = [];
-    for (const [n, [agent, target, referrer]] of alike.entries()) {
-      // A page whose visitor was not asked sends no click id's value.
-      const $url = `https://alike.example/${n}${target.replace('gclid=x', 'gclid=1')}`;
-      const response = await fetch(`${stack.baseUrl}/sdk.events.v1.EventsService/BatchCreate`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-api-key': stack.publicKey,
-          'user-agent': agent,
-        },
-        body: JSON.stringify({ events: [liveView({ $url, $referrer: referrer })] }),
-      });
-      expect(response.status).toBe(200);
-      lines.push(
-        `192.0.2.9 - - [10/Oct/2025:13:00:${10 + n} +0000] "GET /${n}${target} HTTP/1.1" 200 1 "${referrer}" "${agent}"`,
-      );
-    }
-    writeFileSync(path, lines.join('\n'));
-    const { code } = await run(
-      'import',
-      'access-log',
-      path,
-      '--hostname',
-      'alike.example',
-      ...flags,
-    );
-    expect(code).toBe(0);
-    const views = { kinds: ['page_view'], filters: [hostIs('alike.example')], pageSize: 100 };
-    await expect
-      .poll(async () => (await client.listEvents(views, stack.privateKey)).length, {
-        timeout: 20_000,
-      })
-      .toBe(2 * alike.length);
-    const stored = await client.listEvents(views, stack.privateKey);
-    const described = (old: boolean): string[] =>
-      stored
-        .filter(({ occurTime }) => occurTime?.startsWith('2025-10-10') === old)
-        .map(({ autoProperties }) => JSON.stringify(Object.entries(autoProperties ?? {}).sort()))
-        .sort();
-    expect(described(true)).toEqual(described(false));
-    expect(described(true).join()).toMatch(/\$bot.*\$aiAssistant|\$aiAssistant.*\$bot/);
-  });
-
-  it('a file that is not there is one sentence', async () => {
-    const { code, err } = await run('import', 'access-log', 'nowhere.log', ...flags);
-    expect(err).toMatch(/^import: nowhere\.log cannot be read: ENOENT.*\n$/);
-    expect(code).toBe(1);
-  });
 });
-
-/** Agent, path behind the first segment, and referrer. */
-const alike: readonly [string, string, string][] = [
-  [
-    `${'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) '}Chrome/141.0.0.0 Safari/537.36`,
-    '?gclid=x',
-    'https://www.google.com/',
-  ],
-  [
-    'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile DuckDuckGo/5 Safari/537.36',
-    '/p?utm%5Fsource=chatgpt.com',
-    'https://chatgpt.com/',
-  ],
-  [
-    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/141.0 Version/17.1 Safari/605.1.15',
-    '',
-    'https://gemini.google.com/',
-  ],
-  [
-    'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',
-    '',
-    '',
-  ],
-  ['shop/1.0', '/a%20b?utm_campaign=sp%C3%A4t', 'android-app://com.pinterest/'],
-];
 
 /** A view of one visitor, so long ago. */
 function shopView(agoMs: number): Event {
@@ -273,20 +144,4 @@ function shopView(agoMs: number): Event {
     autoProperties: {},
     customProperties: {},
   };
-}
-
-function liveView(texts: Record<string, string>): object {
-  const autoProperties = Object.entries(texts).flatMap(([name, stringValue]) =>
-    stringValue === '' ? [] : [[name, { stringValue }]],
-  );
-  return {
-    ...{ eventId: randomUUID(), sessionId: randomUUID(), kind: 'page_view', distinctId: 'live' },
-    occurTime: new Date().toISOString(),
-    autoProperties: Object.fromEntries(autoProperties),
-    customProperties: {},
-  };
-}
-
-function hostIs(value: string): object {
-  return { property: '$hostname', operator: 'FILTER_OPERATOR_EQUALS', value };
 }

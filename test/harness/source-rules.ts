@@ -21,6 +21,7 @@ const product = [
   'backup',
   'sdk',
   'demo',
+  'history',
 ];
 
 /** What each area may import besides itself. The services meet in a message, a bucket or a table, never in code. */
@@ -42,8 +43,10 @@ const mayImport: Record<string, readonly string[]> = {
   sdk: [],
   // The pages know the service by the generated code of its definitions only.
   web: ['proto/gen'],
-  // An import describes its events by the steps and the look-up of places that live events pass.
-  demo: ['proto', 'platform', 'sdk', 'pipeline/enrich', 'ingest/caller'],
+  // The demo describes its visits by the pipeline's own steps.
+  demo: ['proto', 'platform', 'sdk', 'pipeline/enrich'],
+  // An import maps, checks and describes its events by what live events pass, and is a command as the demo is.
+  history: ['proto', 'platform', 'demo', 'pipeline/enrich', 'ingest'],
   // Sends the demo's visits through the demo's client.
   load: ['proto', 'platform', 'demo'],
   setup: ['dist'],

@@ -1,8 +1,8 @@
 // Reads a web server's access log line by line: tells the format of each line, behind a prefix of syslog or of a
 // container's log or not.
 
+import { type Line, maxLogLineBytes } from '../files/lines.ts';
 import type { ClientField } from './client-address.ts';
-import { maxLineBytes, readLines } from './lines.ts';
 import { bad, type LogLine, type Parsed, type Refusal } from './log-line.ts';
 import { parseJson, W3cLines } from './named-formats.ts';
 import { parseText } from './text-formats.ts';
@@ -11,20 +11,19 @@ export type ReadLine =
   | { kind: 'line'; number: number; text: string; line: LogLine }
   | { kind: 'bad'; number: number; text: string; why: Refusal };
 
-/** Every line that is neither empty nor a comment, numbered from 1; a line over 64 KiB is bad and given in part. */
-export async function* readAccessLog(
-  path: string,
+/**
+ * Returns a function that reads the lines of one file in order; undefined for a line that is empty or a comment. A line
+ * over 64 KiB is bad and given in part.
+ */
+export function createLineReader(
   client?: ClientField | undefined,
-): AsyncGenerator<ReadLine> {
+): (line: Line) => ReadLine | undefined {
   const parse = createLineParser(client);
-  let number = 0;
-  for await (const text of readLines(path)) {
-    number++;
-    if (text === '') continue;
-    const parsed = text.length >= maxLineBytes ? bad('request') : parse(text);
-    if (parsed.kind === 'none') continue;
-    yield { number, text, ...parsed };
-  }
+  return ({ number, text }) => {
+    if (text === '') return undefined;
+    const parsed = text.length >= maxLogLineBytes ? bad('request') : parse(text);
+    return parsed.kind === 'none' ? undefined : { number, text, ...parsed };
+  };
 }
 
 const timestamp = String.raw`\d{4}-\d\d-\d\dT[\d:.]{8,18}(?:Z|[+-]\d\d:\d\d)`;

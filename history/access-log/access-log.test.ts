@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { inputRows } from '../../test/harness/history/input-rows.ts';
 import { hasTestData, testData } from '../../test/harness/test-data.ts';
-import { createLineParser, type ReadLine, readAccessLog } from './access-log.ts';
+import { createLineParser, createLineReader, type ReadLine } from './access-log.ts';
 import type { LogLine } from './log-line.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-access-log-'));
@@ -106,9 +107,9 @@ describe('a line', () => {
 });
 
 async function readAll(path: string): Promise<ReadLine[]> {
-  const lines: ReadLine[] = [];
-  for await (const line of readAccessLog(path)) lines.push(line);
-  return lines;
+  const readLine = createLineReader();
+  const rows = await inputRows(path, 'lines');
+  return rows.flatMap(({ number, value }) => readLine({ number, text: String(value) }) ?? []);
 }
 
 function read(name: string, content: string | Buffer): Promise<ReadLine[]> {

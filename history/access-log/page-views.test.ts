@@ -1,11 +1,17 @@
-// From a line of an access log to its event: fields, ids, sessions, and the lines that are left out.
+// From a line of an access log to its event: fields, ids, and the lines that are left out.
 
 import { describe, expect, it } from 'vitest';
+import { inputRows } from '../../test/harness/history/input-rows.ts';
 import { hasTestData, testData } from '../../test/harness/test-data.ts';
-import type { Event } from '../visits/event.ts';
-import { createLineParser, readAccessLog } from './access-log.ts';
+import { createLineParser, createLineReader } from './access-log.ts';
 import type { LogLine } from './log-line.ts';
-import { createMapper, type Mapped, type MapperOptions, skipReason } from './page-views.ts';
+import {
+  createMapper,
+  type Mapped,
+  type MapperOptions,
+  type PageView,
+  skipReason,
+} from './page-views.ts';
 
 const nowMs = Date.UTC(2026, 10, 20);
 const options: MapperOptions = {
@@ -37,7 +43,7 @@ function parsed(raw: string): LogLine {
   return read.line;
 }
 
-function eventsOf(lines: string[], changed: Partial<MapperOptions> = {}): Event[] {
+function eventsOf(lines: string[], changed: Partial<MapperOptions> = {}): PageView[] {
   return mapAll(lines, changed).flatMap((mapped) =>
     mapped.kind === 'event' ? [mapped.event] : [],
   );
@@ -217,31 +223,17 @@ describe('ids', () => {
   });
 });
 
-describe('sessions', () => {
-  it('end after 30 minutes without a request, to the second', () => {
-    const times = ['10:00:00', '10:30:00', '11:00:00', '11:30:01'];
-    const ids = eventsOf(times.map((time) => logLine({ time }))).map(({ sessionId }) => sessionId);
-    expect(ids[1]).toBe(ids[0]);
-    expect(ids[2]).toBe(ids[0]);
-    expect(ids[3]).not.toBe(ids[0]);
-  });
-
-  it('take lines that are out of order', () => {
-    const times = ['10:10:00', '10:00:00', '10:39:00'];
-    const ids = eventsOf(times.map((time) => logLine({ time }))).map(({ sessionId }) => sessionId);
-    expect(new Set(ids).size).toBe(1);
-  });
-});
-
 const realLog = testData('visits', 'apache_access.log.gz');
 
 it.runIf(hasTestData)('a real log of ten thousand lines', async () => {
   const map = createMapper({ ...options, hostname: 'semicomplete.com', scheme: 'http' });
-  const events: Event[] = [];
+  const events: PageView[] = [];
+  const readLine = createLineReader();
   const skipped: Record<string, number> = {};
   let bots = 0;
-  for await (const read of readAccessLog(realLog)) {
-    if (read.kind === 'bad') continue;
+  for (const { number, value } of await inputRows(realLog, 'lines')) {
+    const read = readLine({ number, text: String(value) });
+    if (read?.kind !== 'line') continue;
     const mapped = map(read.line, read.text);
     if (mapped.kind === 'skipped') skipped[mapped.why] = (skipped[mapped.why] ?? 0) + 1;
     else {

@@ -1,8 +1,9 @@
 // Turns lines of an access log into page_view events as a page would send them, described by the pipeline's own steps
-// of enrichment. The address never leaves this file: visitors, sessions and events are named by keyed hashes, so that
+// of enrichment. The address never leaves this file: visitors and events are named by keyed hashes, so that
 // the same file gives the same ids again and nobody without the secret can try out addresses.
 
 import { createHmac, type Hmac } from 'node:crypto';
+import { type Event, int, type Properties, rfc3339, text } from '../../demo/visits/event.ts';
 import type { LocateAddress } from '../../ingest/caller/geo.ts';
 import { createDescribeEvent } from '../../pipeline/enrich/described-event.ts';
 import {
@@ -11,7 +12,6 @@ import {
   minOccurTimeMs,
 } from '../../platform/limits.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
-import { type Event, int, type Properties, rfc3339, text } from '../visits/event.ts';
 import type { LogLine } from './log-line.ts';
 import { createSentUrl } from './sent-url.ts';
 
@@ -19,8 +19,11 @@ import { createSentUrl } from './sent-url.ts';
 export const skipReasons = ['method', 'status', 'asset', 'time'] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
+/** Its session is known once all lines around it are. */
+export type PageView = Omit<Event, 'sessionId'>;
+
 export type Mapped =
-  | { kind: 'event'; event: Event; bot: boolean }
+  | { kind: 'event'; event: PageView; bot: boolean }
   | { kind: 'skipped'; why: SkipReason };
 
 export interface MapperOptions {
@@ -40,8 +43,6 @@ export interface MapperOptions {
   nowMs: number;
 }
 
-const sessionGapMs = 30 * 60_000;
-const maxOpenSessions = 200_000;
 const maxCountedLines = 100_000;
 const maxKnownAgents = 20_000;
 
@@ -49,7 +50,6 @@ const maxKnownAgents = 20_000;
 export function createMapper(options: MapperOptions): (line: LogLine, raw: string) => Mapped {
   const hash = (purpose: string): Hmac =>
     createHmac('sha256', options.secret).update(`${purpose}\0`);
-  const sessions = createSessions((start) => uuidOf(hash('session').update(start)));
   const copies = createCopyCounter();
   const describe = createDescribeEvent(maxKnownAgents);
   const sentUrl = createSentUrl(options.query ?? '');
@@ -64,11 +64,10 @@ export function createMapper(options: MapperOptions): (line: LogLine, raw: strin
     const location = options.locate?.(line.address);
     const sent = { $url: sentUrl(urlOf(line, options)), $referrer: sentUrl(line.referrer ?? '') };
     const autoProperties = describe(sent, { userAgent, location });
-    const event: Event = {
+    const event: PageView = {
       eventId: uuidOf(hash('event').update(`${copies(raw)}\0${raw}`)),
       kind: why === undefined ? 'page_view' : 'request',
       distinctId,
-      sessionId: sessions(distinctId, line.timeMs),
       occurTime: rfc3339(line.timeMs),
       autoProperties,
       customProperties: answerOf(line),
@@ -99,38 +98,6 @@ function urlOf(line: LogLine, { scheme, hostname }: MapperOptions): string {
 function answerOf(line: LogLine): Properties {
   const size = line.bytes === undefined ? {} : { bytes: int(line.bytes) };
   return { method: text(line.method), status: int(line.status), ...size };
-}
-
-interface Session {
-  id: string;
-  firstMs: number;
-  lastMs: number;
-}
-
-// Logs are written when an answer ends, so lines are a little out of order: sessions reach 30 minutes both back and on.
-function createSessions(
-  newId: (start: string) => string,
-): (visitor: string, timeMs: number) => string {
-  const open = new Map<string, Session>();
-  return (visitor, timeMs) => {
-    const found = open.get(visitor);
-    const joins =
-      found !== undefined &&
-      timeMs >= found.firstMs - sessionGapMs &&
-      timeMs <= found.lastMs + sessionGapMs;
-    const session = joins
-      ? {
-          ...found,
-          firstMs: Math.min(found.firstMs, timeMs),
-          lastMs: Math.max(found.lastMs, timeMs),
-        }
-      : { id: newId(`${visitor}\0${timeMs}`), firstMs: timeMs, lastMs: timeMs };
-    // Moves the visitor to the end of the map's order: its first entry is then the visitor that has been quiet for
-    // longest.
-    open.delete(visitor);
-    setBounded(open, visitor, session, maxOpenSessions);
-    return session.id;
-  };
 }
 
 /** Counts earlier copies of a line: two equal lines are two requests within one second. */

@@ -1,0 +1,69 @@
+// Decoded events become ready ones: written in the typed shape, scanned by the rules of BatchCreate with a private key,
+// many at a time.
+
+import { type DraftedEvent, type EventRules, keptEvents } from '../../ingest/compat/kept-events.ts';
+import type { DraftContext, EventDraft } from '../../ingest/compat/mapping/event-draft.ts';
+import type { Violation } from '../../ingest/validation/violation.ts';
+import { maxBodyBytes } from '../../platform/limits.ts';
+import type { ReadyEvent } from './ready-event.ts';
+
+/** `number`: the row's. `kept`: under another kind. */
+export type OnViolation = (number: number, violation: Violation, kept: boolean) => void;
+
+export interface NumberedDraft {
+  draft: EventDraft;
+  number: number;
+}
+
+/** Of one body. */
+const maxCharacters = 2 * 1_048_576;
+const maxEvents = 1_000;
+
+/** The events that keep the rules; the others are told. */
+export function checkEvents(
+  drafts: readonly NumberedDraft[],
+  context: DraftContext,
+  tell: OnViolation,
+): ReadyEvent[] {
+  const { receiveTimeMs } = context;
+  const body = { receiveTimeMs, maxBodyBytes, maxAgeMs: Number.POSITIVE_INFINITY };
+  const rules: EventRules = {
+    ...{ draft: context, body },
+    tell: ({ index }, violation, isKept) => tell(index, violation, isKept),
+  };
+  const ready: ReadyEvent[] = [];
+  let chunk: DraftedEvent[] = [];
+  let characters = 0;
+  const close = (): void => {
+    if (chunk.length === 0) return;
+    for (const { draft, written } of keptEvents(chunk, rules).events) {
+      const { text, kind, eventId, occurTimeMs: timeMs } = written;
+      const hasSession = (draft.session ?? '') !== '';
+      ready.push({ text, eventId, kind, distinctId: draft.distinctId ?? '', timeMs, hasSession });
+    }
+    chunk = [];
+    characters = 0;
+  };
+  for (const { draft, number } of drafts) {
+    const missing = missingOf(draft);
+    if (missing !== undefined) {
+      tell(number, missing, false);
+      continue;
+    }
+    const written = draft.write(context);
+    if (chunk.length === maxEvents || characters + written.text.length > maxCharacters) close();
+    chunk.push({ draft, written, index: number });
+    characters += written.text.length;
+  }
+  close();
+  return ready;
+}
+
+/** A live event without a time occurs when it comes, and without an id is of who sends it: neither holds here. */
+function missingOf({ timeMs, distinctId }: EventDraft): Violation | undefined {
+  if (timeMs === undefined) return { index: -1, field: 'occurTime', rule: 'required' };
+  if (distinctId === undefined || distinctId === '') {
+    return { index: -1, field: 'distinctId', rule: 'required' };
+  }
+  return undefined;
+}

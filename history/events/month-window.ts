@@ -1,0 +1,72 @@
+// Puts events into the order of time as far as a bounded memory reaches, month by month: an insert of many months has a
+// part for each year, and the look-up of stored ids reads every day between its first and its last event.
+
+import type { ReadyEvent } from './ready-event.ts';
+
+export interface WindowBounds {
+  maxEvents: number;
+  maxCharacters: number;
+}
+
+/** Some 150 MB of texts and what stands beside them. */
+export const defaultWindow: WindowBounds = { maxEvents: 100_000, maxCharacters: 96 * 1_048_576 };
+
+interface Month {
+  events: ReadyEvent[];
+  characters: number;
+}
+
+export class MonthWindow {
+  readonly #bounds: WindowBounds;
+  readonly #months = new Map<number, Month>();
+  #events = 0;
+  #characters = 0;
+
+  constructor(bounds: WindowBounds = defaultWindow) {
+    this.#bounds = bounds;
+  }
+
+  get isFull(): boolean {
+    return this.#events >= this.#bounds.maxEvents || this.#characters >= this.#bounds.maxCharacters;
+  }
+
+  add(event: ReadyEvent): void {
+    const key = monthOf(event.timeMs);
+    const month = this.#months.get(key) ?? { events: [], characters: 0 };
+    month.events.push(event);
+    month.characters += event.text.length;
+    this.#months.set(key, month);
+    this.#events++;
+    this.#characters += event.text.length;
+  }
+
+  /** Removes the month with the most events, and returns them in the order of time; empty where nothing is left. */
+  takeLargest(): ReadyEvent[] {
+    let largest: [number, Month] | undefined;
+    for (const entry of this.#months) {
+      if (entry[1].events.length > (largest?.[1].events.length ?? 0)) largest = entry;
+    }
+    if (largest === undefined) return [];
+    return this.#take(...largest);
+  }
+
+  /** The same for the earliest month. */
+  takeEarliest(): ReadyEvent[] {
+    const key = Math.min(...this.#months.keys());
+    const month = this.#months.get(key);
+    return month === undefined ? [] : this.#take(key, month);
+  }
+
+  #take(key: number, { events, characters }: Month): ReadyEvent[] {
+    this.#months.delete(key);
+    this.#events -= events.length;
+    this.#characters -= characters;
+    return events.sort((one, other) => one.timeMs - other.timeMs);
+  }
+}
+
+/** Months since the year 0. */
+function monthOf(timeMs: number): number {
+  const date = new Date(timeMs);
+  return 12 * date.getUTCFullYear() + date.getUTCMonth();
+}

@@ -1,0 +1,48 @@
+// What a family of exports is to the import: the form of its files, and how a row becomes events and identity calls.
+// families.ts lists them.
+
+import type { EventDraft } from '../../ingest/compat/mapping/event-draft.ts';
+import type { IdentityCall } from '../../ingest/compat/mapping/identity-call.ts';
+import type { ReadyEvent } from '../events/ready-event.ts';
+import type { Input } from '../files/open-input.ts';
+import type { Form, Row } from '../files/rows.ts';
+
+/** Takes what rows say. */
+export interface RowSink {
+  event(draft: EventDraft): void;
+  /** An event that is written already, and keeps the rules. */
+  ready(event: ReadyEvent): void;
+  /** `timeMs`: when it was said. */
+  call(call: IdentityCall, timeMs: number): void;
+}
+
+/** Why a row is not kept, besides the rules of events. */
+export const reasons = {
+  row_json: 'no JSON: the line is damaged',
+  row_object: 'no record: the line holds something else',
+  row_columns: 'another number of columns than the format has',
+  row_length: 'longer than 8 MiB',
+  event_name: 'without a name of an event',
+  event_time: 'without a time that can be read',
+  message_type: 'without the type of its message',
+  no_person: 'without anybody’s id: nobody consented',
+  no_action: 'no action of a user: a measurement, a cart that was left, or a description',
+} as const;
+
+export interface HistoryFamily {
+  /** As the command names it; ids that are made contain it. */
+  name: string;
+  form: Form;
+  /** The order in which files must be read. */
+  order?: (inputs: Input[]) => Input[];
+  /** Whether an option moves the times of events that an earlier import may have stored. */
+  hasZone?: boolean;
+  /** A sentence where the first rows of a file show that it would be read wrongly. */
+  doubt?: (rows: readonly Row[]) => string | undefined;
+  /** To be called at the beginning of each file, where a row depends on those before it. */
+  begin?: () => void;
+  /** `value` is what the form makes of a row. Returns why the row is not kept, in words. */
+  decode: (value: unknown, sink: RowSink) => string | undefined;
+  /** What else there is to say of what was read. */
+  notes?: () => string[];
+}

@@ -1,0 +1,141 @@
+// Matomo's Live.getLastVisitsDetails: a list of visits with their actions. An action's time is off UTC by the site's
+// zone, and the visit's first action, whose moment is in UTC, tells by how much.
+
+import { EventDraft } from '../../ingest/compat/mapping/event-draft.ts';
+import { idText, textOf } from '../../ingest/compat/mapping/sent-values.ts';
+import { fieldOf, isObject, type JsonObject } from '../../platform/json.ts';
+import { countryCode } from '../describe/country-names.ts';
+import { putDescribed } from '../describe/described.ts';
+import { quarterMs } from '../describe/zone-time.ts';
+import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
+
+export const matomo: HistoryFamily = { name: 'matomo', form: 'json list', hasZone: true, decode };
+
+function decode(value: unknown, sink: RowSink): string | undefined {
+  const actions = fieldOf(value, 'actionDetails');
+  if (!isObject(value) || !Array.isArray(actions)) return reasons.row_object;
+  const distinctId = idText(value['userId']) ?? idText(value['visitorId']);
+  if (distinctId === undefined) return reasons.no_person;
+  const shiftMs = shiftOf(value, actions);
+  if (shiftMs === undefined) return reasons.event_time;
+  let kept = 0;
+  for (const action of actions) {
+    const seconds = Number(fieldOf(action, 'timestamp'));
+    const draft = isObject(action) ? draftOf(action, value) : undefined;
+    if (draft === undefined || !Number.isFinite(seconds)) continue;
+    draft.timeMs = 1_000 * seconds - shiftMs;
+    draft.distinctId = distinctId;
+    draft.session = `${idText(value['idSite']) ?? ''}/${idText(value['idVisit']) ?? ''}`;
+    sink.event(draft);
+    kept++;
+  }
+  const [user, visitor] = [idText(value['userId']), idText(value['visitorId'])];
+  const startMs = 1_000 * Number(value['firstActionTimestamp']);
+  if (user !== undefined && visitor !== undefined) {
+    sink.call({ externalId: user, anonymousId: visitor }, startMs);
+  }
+  return kept < actions.length ? reasons.no_action : undefined;
+}
+
+/** To a quarter of an hour, the grain of zones; undefined where nothing tells. */
+function shiftOf(visit: JsonObject, actions: readonly unknown[]): number | undefined {
+  const first = Number(fieldOf(actions[0], 'timestamp'));
+  const utc = Number(visit['firstActionTimestamp']);
+  if (!Number.isFinite(first) || !Number.isFinite(utc)) return undefined;
+  return quarterMs * Math.round((1_000 * (first - utc)) / quarterMs);
+}
+
+/** By the type of an action; a type without a row is no action of a user. */
+const names: ReadonlyMap<unknown, string> = new Map([
+  ['action', 'pageview'],
+  ['search', 'search'],
+  ['outlink', 'outbound_click'],
+  ['download', 'file_downloaded'],
+  ['event', 'event'],
+  ['goal', 'goal'],
+  ['ecommerceOrder', 'purchase'],
+  ['content', 'content'],
+  ['media', 'media'],
+]);
+
+function draftOf(action: JsonObject, visit: JsonObject): EventDraft | undefined {
+  const { type } = action;
+  const usual = names.get(type);
+  if (usual === undefined) return undefined;
+  const draft = new EventDraft(type === 'event' ? (textOf(action['eventAction']) ?? usual) : usual);
+  draft.id = keyOf(action, visit);
+  const { properties } = draft;
+  properties.putText('$url', action['url']);
+  const isFirst = idText(action['pageviewPosition']) === '1';
+  const referrer = isFirst ? textOf(visit['referrerUrl']) : undefined;
+  properties.putText('$referrer', referrer);
+  for (const [field, name] of texts) properties.put(name, textOf(action[field]));
+  for (const [field, name] of numbers) properties.put(name, numberOf(action[field]));
+  if (type === 'ecommerceOrder') properties.put('currency', textOf(visit['siteCurrency']));
+  properties.put('items', action['itemDetails']);
+  for (const source of [visit, action]) putDimensions(draft, source);
+  putVisit(draft, visit);
+  putDescribed(draft, { url: action['url'], referrer });
+  return draft;
+}
+
+/** Of a site one number names a page view or event, a goal its page and number, an order itself. */
+function keyOf(action: JsonObject, visit: JsonObject): string {
+  const site = idText(visit['idSite']);
+  const page = idText(action['pageId']);
+  if (action['type'] === 'goal') {
+    const goal = [idText(visit['idVisit']), idText(action['goalPageId']), idText(action['goalId'])];
+    return JSON.stringify([site, 'goal', ...goal]);
+  }
+  if (action['type'] === 'ecommerceOrder') {
+    return JSON.stringify([site, 'order', idText(action['orderId'])]);
+  }
+  const rest = [idText(visit['idVisit']), action['type'], idText(action['timestamp'])];
+  return JSON.stringify(page === undefined ? [site, ...rest] : [site, page]);
+}
+
+const texts = [
+  ['pageTitle', 'title'],
+  ['eventCategory', 'category'],
+  ['eventName', 'name'],
+  ['siteSearchKeyword', 'query'],
+  ['siteSearchCategory', 'search_category'],
+  ['goalName', 'goal_name'],
+  ['goalId', 'goal_id'],
+  ['orderId', 'order_id'],
+] as const;
+const numbers = [
+  ['eventValue', 'value'],
+  ['revenue', 'amount'],
+  ['timeSpent', 'seconds_spent'],
+  ['siteSearchCount', 'search_count'],
+] as const;
+
+/** A number, or its text. */
+function numberOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
+function putDimensions({ properties }: EventDraft, source: JsonObject): void {
+  for (const key in source) if (/^dimension\d{1,4}$/.test(key)) properties.put(key, source[key]);
+  const variables = source['customVariables'];
+  if (isObject(variables) && Object.keys(variables).length > 0) {
+    properties.put('custom_variables', variables);
+  }
+}
+
+const known = (value: unknown): string | undefined => {
+  const text = textOf(value);
+  return text === 'Unknown' || text === 'unknown' ? undefined : text;
+};
+
+function putVisit({ properties }: EventDraft, visit: JsonObject): void {
+  properties.putText('$browser', known(visit['browserName']));
+  properties.putText('$browserVersion', known(visit['browserVersion']));
+  properties.putText('$os', known(visit['operatingSystemName'] ?? visit['operatingSystem']));
+  properties.putText('$deviceType', known(visit['deviceType'])?.toLowerCase());
+  properties.put('$country', countryCode(visit['countryCode']));
+  properties.putText('$region', known(visit['region']));
+  properties.putText('$city', known(visit['city']));
+}

@@ -1,0 +1,106 @@
+// Mixpanel's raw export. Projects from before 2023 count their seconds in the project's zone, and no line says so: the
+// moment of processing, which is in UTC, tells.
+
+import { decodeTrack } from '../../ingest/compat/families/mixpanel.ts';
+import type { EventDraft } from '../../ingest/compat/mapping/event-draft.ts';
+import { idText, textOf } from '../../ingest/compat/mapping/sent-values.ts';
+import { fieldOf, isObject, type JsonObject } from '../../platform/json.ts';
+import { countryCode } from '../describe/country-names.ts';
+import { putDescribed } from '../describe/described.ts';
+import { momentOf, quarterMs } from '../describe/zone-time.ts';
+import type { Row } from '../files/rows.ts';
+import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
+
+/** `zone`: of the project, where its seconds are not UTC's. */
+export function createMixpanel(zone: string | undefined): HistoryFamily {
+  return {
+    ...{ name: 'mixpanel', form: 'json lines', hasZone: true },
+    doubt: (rows) => doubtOf(rows, zone),
+    decode: (value, sink) => decode(value, zone, sink),
+  };
+}
+
+/** Events are processed seconds after they occur; further off than any zone, it was an import of Mixpanel's own. */
+const maxZoneMs = 15 * 3_600_000;
+const msFrom = 100_000_000_000;
+
+/** Whole seconds, or milliseconds where the export was asked for them. */
+function wallMsOf(time: number): number {
+  return time < msFrom ? time * 1_000 : time;
+}
+
+function doubtOf(rows: readonly Row[], zone: string | undefined): string | undefined {
+  const late = rows.flatMap(({ value }) => {
+    const properties = fieldOf(value, 'properties');
+    const time = fieldOf(properties, 'time');
+    const processedMs = fieldOf(properties, 'mp_processing_time_ms');
+    if (typeof time !== 'number' || typeof processedMs !== 'number') return [];
+    const wallMs = wallMsOf(time);
+    return [processedMs - (zone === undefined ? wallMs : momentOf(wallMs, zone))];
+  });
+  const quarters = late
+    .filter((ms) => Math.abs(ms) < maxZoneMs)
+    .map((ms) => Math.round(ms / quarterMs));
+  const sorted = quarters.toSorted((one, other) => one - other);
+  const [least, median] = [sorted[0], sorted[sorted.length >> 1]];
+  if (least === undefined || median === undefined || median === 0 || least === 0) return undefined;
+  const hours = (-median * quarterMs) / 3_600_000;
+  const offset = `${hours < 0 ? '-' : '+'}${Math.abs(hours)} h`;
+  return zone === undefined
+    ? `its times are ${offset} off UTC, as in projects from before 2023: give the project's zone with --zone, ` +
+        'such as --zone America/Los_Angeles'
+    : `its times are still ${offset} off with --zone ${zone}: it is another zone, or none`;
+}
+
+function decode(value: unknown, zone: string | undefined, sink: RowSink): string | undefined {
+  if (!isObject(value)) return reasons.row_object;
+  const properties = fieldOf(value, 'properties');
+  const { events, calls } = decodeTrack(undefined, value);
+  const [draft] = events;
+  if (draft === undefined || !isObject(properties)) return reasons.event_name;
+  const time = properties['time'];
+  if (typeof time !== 'number') return reasons.event_time;
+  const wallMs = wallMsOf(time);
+  draft.timeMs = zone === undefined ? wallMs : momentOf(wallMs, zone);
+  draft.id = keyOf(draft, properties, wallMs);
+  putPlace(draft, properties);
+  sink.event(draft);
+  // A link that Mixpanel refused is none.
+  if (properties['$failure_reason'] !== undefined) return undefined;
+  for (const call of calls) sink.call(call, draft.timeMs);
+  putLinks(properties, draft.timeMs, sink);
+  return undefined;
+}
+
+/**
+ * Mixpanel's own rule: events of one name, user, `$insert_id` and day are one. The export names the user as a later
+ * merge has it, so the id before counts; the day is that of the export's clock.
+ */
+function keyOf({ name }: EventDraft, properties: JsonObject, wallMs: number): string | undefined {
+  const insertId = idText(properties['$insert_id']);
+  if (insertId === undefined) return undefined;
+  const user =
+    idText(properties['$distinct_id_before_identity']) ?? idText(properties['distinct_id']) ?? '';
+  const day = new Date(wallMs).toISOString().slice(0, 10);
+  return JSON.stringify([name, user, insertId, day]);
+}
+
+function putPlace(draft: EventDraft, properties: JsonObject): void {
+  draft.properties.put('$country', countryCode(properties['mp_country_code']));
+  draft.properties.putText('$region', properties['$region']);
+  draft.properties.putText('$city', properties['$city']);
+  const { $current_url: url, $referrer: referrer } = properties;
+  putDescribed(draft, { url, referrer: referrer === '$direct' ? undefined : referrer });
+}
+
+function putLinks(properties: JsonObject, timeMs: number, sink: RowSink): void {
+  const user = idText(properties['$user_id']);
+  const device = textOf(properties['$device_id']);
+  if (user !== undefined && device !== undefined) {
+    sink.call({ externalId: user, anonymousId: `$device:${device}` }, timeMs);
+  }
+  const merged = properties['$distinct_ids'];
+  if (Array.isArray(merged) && merged.length === 2) {
+    sink.call({ externalId: merged[0], alias: merged[1] }, timeMs);
+  }
+}

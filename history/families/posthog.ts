@@ -1,0 +1,27 @@
+// PostHog's batch export, as JSON lines or Parquet: a row is an event; persons, groups and aliases are events too.
+
+import { decodePostHog } from '../../ingest/compat/families/posthog.ts';
+import { objectIn } from '../../ingest/compat/mapping/sent-values.ts';
+import { isObject } from '../../platform/json.ts';
+import { countryCode } from '../describe/country-names.ts';
+import { putDescribed } from '../describe/described.ts';
+import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
+
+export const posthog: HistoryFamily = { name: 'posthog', form: 'json lines', decode };
+
+function decode(value: unknown, sink: RowSink): string | undefined {
+  if (!isObject(value)) return reasons.row_object;
+  // Parquet has the properties as a text.
+  const properties = objectIn(value['properties']) ?? {};
+  const { events, calls } = decodePostHog(undefined, { batch: [{ ...value, properties }] });
+  const [draft] = events;
+  if (draft === undefined) return reasons.event_name;
+  draft.properties.put('$country', countryCode(properties['$geoip_country_code']));
+  draft.properties.putText('$region', properties['$geoip_subdivision_1_name']);
+  draft.properties.putText('$city', properties['$geoip_city_name']);
+  const { $current_url: url, $referrer: referrer, $raw_user_agent: userAgent } = properties;
+  putDescribed(draft, { url, referrer: referrer === '$direct' ? undefined : referrer, userAgent });
+  sink.event(draft);
+  for (const call of calls) sink.call(call, draft.timeMs ?? 0);
+  return undefined;
+}

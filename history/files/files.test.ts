@@ -1,0 +1,139 @@
+// Files in each form and packing, as an import reads their rows.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deflateRawSync, gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { inputRows } from '../../test/harness/history/input-rows.ts';
+import { hasTestData, testData } from '../../test/harness/test-data.ts';
+import { openInputs } from './open-input.ts';
+import type { Form } from './rows.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-files-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function written(name: string, content: string | Buffer): string {
+  const path = join(directory, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const values = async (path: string, form: Form): Promise<unknown[]> =>
+  (await inputRows(path, form)).map(({ value }) => value);
+
+describe('lines', () => {
+  it('of a gzip with a member for each line are all read, whatever the name', async () => {
+    const members = [1, 2, 3].map((n) => gzipSync(`{"n":${n}}\n`));
+    const path = written('members.jsonl', Buffer.concat(members));
+    expect(await values(path, 'json lines')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+
+  it('of a zip come from its files, packed or not, gzipped inside or not, in the order of names', async () => {
+    const zip = zipOf([
+      { name: 'p/b.json', content: Buffer.from('{"n":2}\n'), isDeflated: true },
+      { name: 'p/', content: Buffer.alloc(0), isDeflated: false },
+      { name: 'p/a.json.gz', content: gzipSync('{"n":1}'), isDeflated: false },
+    ]);
+    const path = written('export.json.gz', zip);
+    expect(await values(path, 'json lines')).toEqual([{ n: 1 }, { n: 2 }]);
+    await expect(values(written('cut.zip', zip.subarray(0, -30)), 'json lines')).rejects.toThrow(
+      'is no whole zip of less than 4 GiB: unpack it',
+    );
+  });
+
+  it('that are no JSON are rows with their problem and number', async () => {
+    const path = written('bad.jsonl', '{"n":1}\r\n\n{"n":\nterminated early');
+    expect(await inputRows(path, 'json lines')).toEqual([
+      { number: 1, value: { n: 1 } },
+      { number: 3, value: undefined, problem: 'row_json' },
+      { number: 4, value: undefined, problem: 'row_json' },
+    ]);
+  });
+
+  it('between tabs keep their empty columns', async () => {
+    expect(await values(written('a.tsv', 'a\t\tb\t\n'), 'tabs')).toEqual([['a', '', 'b', '']]);
+  });
+});
+
+it('a CSV has quotes, commas and line breaks in its values, and rows of another length', async () => {
+  const text = 'a,b,c\n1,"x, ""y""",\n"two\nlines",,3\n4,5\n"open';
+  expect(await inputRows(written('a.csv', text), 'csv')).toEqual([
+    { number: 2, value: { a: '1', b: 'x, "y"', c: '' } },
+    { number: 3, value: { a: 'two\nlines', b: '', c: '3' } },
+    { number: 5, value: undefined, problem: 'row_columns' },
+    { number: 6, value: undefined, problem: 'row_columns' },
+  ]);
+});
+
+it('a JSON list gives its items, however it is broken into lines', async () => {
+  const items = [{ a: '}]"\\', b: [1, { c: [] }] }, { d: '[' }, [5]];
+  for (const text of [JSON.stringify(items), JSON.stringify(items, null, 1)]) {
+    expect(await values(written('list.json', text), 'json list')).toEqual(items);
+  }
+  await expect(values(written('cut.json', '[{"a":1},{'), 'json list')).rejects.toThrow(
+    'the list does not end',
+  );
+});
+
+it('a folder gives its files in the order of names, without those that begin with a point', async () => {
+  mkdirSync(join(directory, 'days/2'), { recursive: true });
+  for (const name of ['days/2/a', 'days/1', 'days/.hidden']) written(name, '{}');
+  const names = (await openInputs([join(directory, 'days')])).map(({ name }) => name);
+  expect(names).toEqual([join(directory, 'days/1'), join(directory, 'days/2/a')]);
+});
+
+it.each([
+  ['28b52ffd00', 'is packed by zstd'],
+  ['04224d1800', 'is packed by lz4'],
+])('a file that begins with %s %s', async (magic, why) => {
+  await expect(openInputs([written('packed', Buffer.from(magic, 'hex'))])).rejects.toThrow(why);
+});
+
+it.runIf(hasTestData)('Parquet gives the rows that JSON lines have', async () => {
+  const [first] = await values(testData('history', 'ga4-events.parquet'), 'json lines');
+  expect(first).toMatchObject({
+    ...{ event_timestamp: '1772615700123456', event_name: 'page_view' },
+    event_params: [{ key: 'ga_session_id', value: { int_value: '1772615699' } }, {}],
+  });
+  expect(first).not.toHaveProperty('user_id');
+  const rows = await values(testData('history', 'posthog-batch.parquet'), 'json lines');
+  expect(rows).toHaveLength(3);
+  expect(rows[1]).toMatchObject({ timestamp: '2026-03-04T09:15:37.000Z' });
+});
+
+interface ZipFile {
+  name: string;
+  content: Buffer;
+  isDeflated: boolean;
+}
+
+function zipOf(files: readonly ZipFile[]): Buffer {
+  const parts: Buffer[] = [];
+  const directories: Buffer[] = [];
+  let offset = 0;
+  for (const { name, content, isDeflated } of files) {
+    const data = isDeflated ? deflateRawSync(content) : content;
+    const header = Buffer.alloc(30);
+    header.writeUInt32LE(0x04034b50);
+    header.writeUInt16LE(name.length, 26);
+    // A local header may have extra fields that the directory lacks.
+    header.writeUInt16LE(4, 28);
+    parts.push(header, Buffer.from(name), Buffer.alloc(4), data);
+    const entry = Buffer.alloc(46);
+    entry.writeUInt32LE(0x02014b50);
+    entry.writeUInt16LE(isDeflated ? 8 : 0, 10);
+    entry.writeUInt32LE(data.length, 20);
+    entry.writeUInt32LE(content.length, 24);
+    entry.writeUInt16LE(name.length, 28);
+    entry.writeUInt32LE(offset, 42);
+    directories.push(entry, Buffer.from(name));
+    offset += header.length + name.length + 4 + data.length;
+  }
+  const list = Buffer.concat(directories);
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50);
+  end.writeUInt32LE(list.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...parts, list, end, Buffer.alloc(0)]);
+}

@@ -1,0 +1,49 @@
+// The lines of a text in bounded memory, many at a time, without their line ends and without a byte order mark.
+
+export interface Line {
+  /** From 1. */
+  number: number;
+  text: string;
+}
+
+/** A longer line is given in part. */
+export const maxLineBytes = 8 * 1_048_576;
+/** Of a log, whose lines are requests. */
+export const maxLogLineBytes = 65_536;
+const newline = 0x0a;
+
+/** Those lines that end in one chunk of the text come together. A last line needs no line end. */
+export async function* readLines(
+  source: AsyncIterable<Buffer>,
+  maxBytes = maxLineBytes,
+): AsyncGenerator<Line[]> {
+  let kept: Buffer[] = [];
+  let keptBytes = 0;
+  let number = 0;
+  const keep = (part: Buffer): void => {
+    const room = Math.max(0, maxBytes - keptBytes);
+    if (room > 0) kept.push(part.subarray(0, room));
+    keptBytes += Math.min(room, part.length);
+  };
+  const take = (last: Buffer): Line => {
+    keep(last);
+    const whole = kept.length === 1 ? (kept[0] ?? last) : Buffer.concat(kept);
+    const text = whole.toString('utf8');
+    kept = [];
+    keptBytes = 0;
+    number++;
+    const start = number === 1 && text.startsWith('\ufeff') ? 1 : 0;
+    return { number, text: text.slice(start, text.endsWith('\r') ? -1 : undefined) };
+  };
+  for await (const chunk of source) {
+    const lines: Line[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, from)) {
+      lines.push(take(chunk.subarray(from, end)));
+      from = end + 1;
+    }
+    if (from < chunk.length) keep(Buffer.from(chunk.subarray(from)));
+    if (lines.length > 0) yield lines;
+  }
+  if (keptBytes > 0) yield [take(Buffer.alloc(0))];
+}

@@ -1,0 +1,122 @@
+// Opens what a command names: files, folders, archives and standard input. The first bytes tell what a file holds,
+// never its name: vendors name Parquet .zst, and people save archives as .gz.
+
+import { createReadStream } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { UnreadableFile } from './unreadable-file.ts';
+import { entryBytes, readZipEntries } from './zip.ts';
+
+/** Hears of the bytes of each chunk that is read, as the file has them. */
+export type OnBytes = (bytes: number) => void;
+
+export interface Input {
+  /** For a person. */
+  name: string;
+  /** Of all that is read; 0 where nobody knows. */
+  bytes: number;
+  content:
+    | { kind: 'bytes'; open(onBytes: OnBytes): AsyncIterable<Buffer> }
+    | { kind: 'parquet'; path: string };
+}
+
+export const standardInput = '-';
+const maxFiles = 100_000;
+const gzipMagic = '1f8b';
+const zipMagic = '504b0304';
+const parquetMagic = '50415231';
+const unreadable: ReadonlyMap<string, string> = new Map([
+  ['28b52ffd', 'zstd: unpack it first with `zstd -d`'],
+  ['04224d18', 'lz4: unpack it first with `lz4 -d`'],
+]);
+
+/** The files of the paths, folders and zips taken apart, in the order of their names. Throws an UnreadableFile. */
+export async function openInputs(paths: readonly string[]): Promise<Input[]> {
+  const inputs: Input[] = [];
+  for (const path of paths) {
+    if (path === standardInput) inputs.push(fromStandardInput());
+    else for (const file of await filesIn(path)) inputs.push(...(await inputsOf(file)));
+    if (inputs.length > maxFiles) throw new UnreadableFile(`more than ${maxFiles} files`);
+  }
+  return inputs;
+}
+
+function fromStandardInput(): Input {
+  return {
+    ...{ name: 'standard input', bytes: 0 },
+    content: { kind: 'bytes', open: (onBytes) => unpacked(process.stdin, onBytes) },
+  };
+}
+
+async function filesIn(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.'));
+  return files.map((entry) => join(entry.parentPath, entry.name)).toSorted();
+}
+
+async function inputsOf(path: string): Promise<Input[]> {
+  const { size: bytes } = await stat(path);
+  const magic = await magicOf(path);
+  const why = unreadable.get(magic);
+  if (why !== undefined) throw new UnreadableFile(`${path} is packed by ${why}`);
+  switch (magic) {
+    case parquetMagic:
+      return [{ name: path, bytes, content: { kind: 'parquet', path } }];
+    case zipMagic: {
+      const entries = await readZipEntries(path);
+      return entries.map((entry) => ({
+        ...{ name: `${path}: ${entry.name}`, bytes: entry.packedBytes },
+        content: { kind: 'bytes', open: (onBytes) => unpacked(entryBytes(path, entry, onBytes)) },
+      }));
+    }
+    default:
+      return [
+        {
+          ...{ name: path, bytes },
+          content: { kind: 'bytes', open: (onBytes) => unpacked(createReadStream(path), onBytes) },
+        },
+      ];
+  }
+}
+
+async function magicOf(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    return buffer.toString('hex', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A gzip of several members, one behind the other, is read to its end. */
+async function* unpacked(source: Readable, onBytes: OnBytes = () => {}): AsyncGenerator<Buffer> {
+  const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done === true) return;
+  const rest = rejoined(first.value, chunks, onBytes);
+  if (first.value.toString('hex', 0, 2) !== gzipMagic) {
+    yield* rest;
+    return;
+  }
+  // An error of either stream ends the reading of the unpacked one.
+  for await (const chunk of pipeline(rest, createGunzip(), () => {})) yield chunk;
+}
+
+async function* rejoined(
+  first: Buffer,
+  others: AsyncIterator<Buffer>,
+  onBytes: OnBytes,
+): AsyncGenerator<Buffer> {
+  onBytes(first.length);
+  yield first;
+  for (;;) {
+    const next = await others.next();
+    if (next.done === true) return;
+    onBytes(next.value.length);
+    yield next.value;
+  }
+}

@@ -1,0 +1,83 @@
+// The rows of a file in the form of its family, many at a time: what a line says, never what it means.
+
+import { readCsv } from './csv.ts';
+import { readJsonItems } from './json-values.ts';
+import { type Line, maxLineBytes, maxLogLineBytes, readLines } from './lines.ts';
+import type { Input, OnBytes } from './open-input.ts';
+import { readParquet } from './parquet.ts';
+import { UnreadableFile } from './unreadable-file.ts';
+
+export type Form = 'json lines' | 'json list' | 'tabs' | 'csv' | 'lines';
+
+export interface Row {
+  /** Its line, from 1; of Parquet its row. */
+  number: number;
+  /** A JSON value, the fields of a CSV's or TSV's line, or a line's text. */
+  value: unknown;
+  /** Why there is none. */
+  problem?: 'row_json' | 'row_columns' | 'row_length';
+}
+
+/** Throws an UnreadableFile, and what the file's reading throws. */
+export async function* readRows(
+  { content, name }: Input,
+  form: Form,
+  onBytes: OnBytes,
+): AsyncGenerator<Row[]> {
+  if (content.kind === 'parquet') {
+    yield* parquetRows(content.path, name, form);
+    return;
+  }
+  const lines = readLines(content.open(onBytes), form === 'lines' ? maxLogLineBytes : undefined);
+  switch (form) {
+    case 'json lines':
+      for await (const some of lines) yield some.flatMap(jsonRow);
+      return;
+    case 'json list':
+      for await (const item of readJsonItems(lines)) yield [parsed(item)];
+      return;
+    case 'tabs':
+      for await (const some of lines) {
+        yield some.map(({ number, text }) => ({ number, value: text.split('\t') }));
+      }
+      return;
+    case 'csv':
+      for await (const some of readCsv(lines)) {
+        yield some.map(({ number, fields }) =>
+          fields === undefined
+            ? { number, value: fields, problem: 'row_columns' }
+            : { number, value: fields },
+        );
+      }
+      return;
+    case 'lines':
+      for await (const some of lines) {
+        yield some.map(({ number, text }) => ({ number, value: text }));
+      }
+      return;
+    default:
+      form satisfies never;
+  }
+}
+
+async function* parquetRows(path: string, name: string, form: Form): AsyncGenerator<Row[]> {
+  if (form !== 'json lines')
+    throw new UnreadableFile(`${name} is Parquet, which this family is not`);
+  let number = 0;
+  for await (const rows of readParquet(path)) {
+    yield rows.map((value) => ({ number: ++number, value }));
+  }
+}
+
+function jsonRow(line: Line): Row[] {
+  return line.text === '' ? [] : [parsed(line)];
+}
+
+function parsed({ number, text }: Line): Row {
+  if (text.length >= maxLineBytes) return { number, value: undefined, problem: 'row_length' };
+  try {
+    return { number, value: JSON.parse(text) };
+  } catch {
+    return { number, value: undefined, problem: 'row_json' };
+  }
+}

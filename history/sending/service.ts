@@ -1,0 +1,143 @@
+// The instance as an import speaks with it: JSON over HTTP with a private key, in the lane of imports. A request that
+// is not known to be queued is sent again, for minutes; an answer that asks for patience is waited for without an end.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { RequestRefused } from '../../demo/sending/client.ts';
+import type { Target } from '../../demo/sending/target.ts';
+import { isObject, type JsonObject } from '../../platform/json.ts';
+
+export interface FoundIds {
+  projectId: string;
+  /** In lower case. */
+  stored: ReadonlySet<string>;
+}
+
+const batchCreate = '/sdk.events.v1.EventsService/BatchCreate';
+const findPath = '/shared.activity.v1.ActivityService/FindStored';
+const identifyPath = '/sdk.profiles.v1.ProfilesSDKService/Identify';
+const aliasPath = '/sdk.profiles.v1.ProfilesSDKService/Alias';
+const requestTimeoutMs = 60_000;
+/** A service that starts again is back within this time. */
+const patienceMs = 5 * 60_000;
+const firstRetryMs = 250;
+const maxRetryMs = 5_000;
+const idBytes = 16;
+
+export class Service {
+  readonly #pool: Pool;
+  readonly #prefix: string;
+  readonly #key: string;
+  readonly #baseUrl: string;
+  /** Milliseconds that requests were told to wait. */
+  waitedMs = 0;
+
+  constructor({ baseUrl, privateKey }: Target, connections: number) {
+    const { origin } = new URL(baseUrl);
+    this.#baseUrl = baseUrl;
+    this.#prefix = baseUrl.slice(origin.length);
+    this.#key = privateKey;
+    const timeouts = { headersTimeout: requestTimeoutMs, bodyTimeout: requestTimeoutMs };
+    this.#pool = new Pool(origin, { connections, ...timeouts });
+  }
+
+  /** Resolves once the events are queued. `texts` are at most 1,000 events of at most 8 MiB. */
+  async sendEvents(texts: readonly string[]): Promise<void> {
+    await this.#post(batchCreate, `{"events":[${texts.join(',')}]}`);
+  }
+
+  /** Those of the ids, at most 10,000 UUIDs, whose events are stored with a time from `fromMs` up to `toMs`. */
+  async findStored(ids: readonly string[], fromMs: number, toMs: number): Promise<FoundIds> {
+    const eventIds = Buffer.from(ids.join('').replaceAll('-', ''), 'hex').toString('base64');
+    const timeRange = {
+      from: new Date(fromMs).toISOString(),
+      to: new Date(toMs + 1).toISOString(),
+    };
+    const answer = await this.#post(findPath, JSON.stringify({ eventIds, timeRange }));
+    const found = Buffer.from(String(answer['eventIds'] ?? ''), 'base64');
+    const stored = new Set<string>();
+    for (let at = 0; at + idBytes <= found.length; at += idBytes) {
+      stored.add(found.toString('hex', at, at + idBytes));
+    }
+    return { projectId: String(answer['projectId'] ?? ''), stored };
+  }
+
+  async identify(externalId: string, traits: JsonObject): Promise<void> {
+    await this.#post(identifyPath, JSON.stringify({ externalId, traits }));
+  }
+
+  async alias(previousId: string, externalId: string): Promise<void> {
+    await this.#post(aliasPath, JSON.stringify({ previousId, externalId }));
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async #post(path: string, body: string): Promise<JsonObject> {
+    const startMs = performance.now();
+    for (let attempt = 0; ; ) {
+      const answer = await this.#once(path, body);
+      if (answer.kind === 'ok') return answer.json;
+      const isOver = answer.kind === 'again' && performance.now() - startMs > patienceMs;
+      if (answer.kind === 'refused' || isOver) throw new RequestRefused(answer.why);
+      if (answer.kind === 'again') attempt++;
+      const backoffMs = answer.kind === 'wait' ? 0 : firstRetryMs * 2 ** attempt;
+      const waitMs = Math.max(answer.afterMs, Math.min(maxRetryMs, backoffMs));
+      this.waitedMs += waitMs;
+      await delay(waitMs);
+    }
+  }
+
+  async #once(path: string, body: string): Promise<Answer> {
+    const headers = {
+      'content-type': 'application/json',
+      'connect-protocol-version': '1',
+      'x-api-key': this.#key,
+      'x-millrace-lane': 'import',
+    };
+    try {
+      const request = { method: 'POST' as const, path: this.#prefix + path, body, headers };
+      const response = await this.#pool.request(request);
+      const text = await response.body.text();
+      return readAnswer(response.statusCode, response.headers['retry-after'], text);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+      const why = `no Millrace answers at ${this.#baseUrl} (${code})`;
+      return { kind: 'again', afterMs: 0, why };
+    }
+  }
+}
+
+type Answer =
+  | { kind: 'ok'; json: JsonObject }
+  /** Nothing was queued, and the service says when to come back. */
+  | { kind: 'wait'; afterMs: number }
+  | { kind: 'again'; afterMs: number; why: string }
+  | { kind: 'refused'; why: string };
+
+/** 0 is no answer. */
+const passing: readonly number[] = [408, 500, 502, 503, 504];
+
+function readAnswer(
+  status: number,
+  retryAfter: string | string[] | undefined,
+  text: string,
+): Answer {
+  const json = objectOf(text);
+  if (status === 200) return { kind: 'ok', json };
+  const afterMs = Number(retryAfter ?? 0) * 1_000 || 0;
+  if (status === 429) return { kind: 'wait', afterMs: Math.max(afterMs, firstRetryMs) };
+  const { code = '', message = text.slice(0, 200) } = json;
+  const why = `the instance answered ${status} ${code}: ${message}`;
+  return passing.includes(status) ? { kind: 'again', afterMs, why } : { kind: 'refused', why };
+}
+
+function objectOf(text: string): JsonObject {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
