@@ -6,6 +6,7 @@ import { compatBench } from './questions/ingest/compat.ts';
 import { cookielessBench } from './questions/ingest/cookieless.ts';
 import { gatewayBench } from './questions/ingest/gateway.ts';
 import { identifyBench } from './questions/ingest/identify.ts';
+import { importBench } from './questions/ingest/import.ts';
 import { refusedBench } from './questions/ingest/refused.ts';
 import { singleBench } from './questions/ingest/single.ts';
 import { validateBench } from './questions/ingest/validate.ts';
@@ -67,6 +68,7 @@ export const benches: readonly Bench[] = [
   accountsBench,
   exposedBench,
   floodBench,
+  importBench,
   monthsBench,
   startBench,
   startStoredBench,

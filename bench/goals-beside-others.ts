@@ -35,6 +35,18 @@ export const goalsBesideOthers: readonly Goal[] = [
     reached: { bench: 'flood', column: 'p99 ratio' },
   },
   {
+    name: "a PostHog export's events, imported and acknowledged",
+    beside: 'JSON.parse of the same lines on one thread, events a second',
+    asked: { atLeast: 0.25 },
+    reached: { bench: 'import', column: 'of parse', where: { run: 'first' } },
+  },
+  {
+    name: 'events of now until queryable, while the same project imports as fast as it may, p99',
+    beside: 'the same without the import',
+    asked: { atMost: 1.2 },
+    reached: { bench: 'import', column: 'p99 ratio' },
+  },
+  {
     name: 'events queryable beside a sender of 320 months, p99',
     beside: 'the same load alone',
     asked: { atMost: 2 },
