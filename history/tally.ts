@@ -3,6 +3,7 @@
 import type { Violation } from '../ingest/validation/violation.ts';
 import * as limits from '../platform/limits.ts';
 import { ruleText } from '../proto/wire/rules.ts';
+import { Months } from './events/months.ts';
 import type { ReadyEvent } from './events/ready-event.ts';
 
 export interface LeftOut {
@@ -29,18 +30,23 @@ export class Tally {
   /** By month, such as `2026-03`, the events of each kind. */
   readonly months = new Map<string, Map<string, number>>();
   readonly leftOut = new Map<string, LeftOut>();
+  readonly #names = new Months();
   readonly #people = new Set<string>();
   #cells = 0;
 
   addEvent({ kind, timeMs, distinctId }: ReadyEvent): void {
     this.events++;
     if (this.#people.size < maxPeople) this.#people.add(distinctId);
-    const name = new Date(timeMs).toISOString().slice(0, 7);
+    const name = this.#names.of(timeMs);
     const month = this.months.get(name) ?? new Map<string, number>();
+    const known = month.get(kind);
+    if (known !== undefined) {
+      month.set(kind, known + 1);
+      return;
+    }
     this.months.set(name, month);
-    const isNew = !month.has(kind);
-    const key = isNew && this.#cells >= maxCells ? others : kind;
-    if (isNew && key === kind) this.#cells++;
+    const key = this.#cells >= maxCells ? others : kind;
+    if (key === kind) this.#cells++;
     month.set(key, (month.get(key) ?? 0) + 1);
   }
 

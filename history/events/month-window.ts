@@ -1,6 +1,7 @@
 // Puts events into the order of time as far as a bounded memory reaches, month by month: an insert of many months has a
 // part for each year, and the look-up of stored ids reads every day between its first and its last event.
 
+import { Months } from './months.ts';
 import type { ReadyEvent } from './ready-event.ts';
 
 export interface WindowBounds {
@@ -18,7 +19,8 @@ interface Month {
 
 export class MonthWindow {
   readonly #bounds: WindowBounds;
-  readonly #months = new Map<number, Month>();
+  readonly #names = new Months();
+  readonly #months = new Map<string, Month>();
   #events = 0;
   #characters = 0;
 
@@ -31,7 +33,7 @@ export class MonthWindow {
   }
 
   add(event: ReadyEvent): void {
-    const key = monthOf(event.timeMs);
+    const key = this.#names.of(event.timeMs);
     const month = this.#months.get(key) ?? { events: [], characters: 0 };
     month.events.push(event);
     month.characters += event.text.length;
@@ -42,7 +44,7 @@ export class MonthWindow {
 
   /** Removes the month with the most events, and returns them in the order of time; empty where nothing is left. */
   takeLargest(): ReadyEvent[] {
-    let largest: [number, Month] | undefined;
+    let largest: [string, Month] | undefined;
     for (const entry of this.#months) {
       if (entry[1].events.length > (largest?.[1].events.length ?? 0)) largest = entry;
     }
@@ -52,21 +54,14 @@ export class MonthWindow {
 
   /** The same for the earliest month. */
   takeEarliest(): ReadyEvent[] {
-    const key = Math.min(...this.#months.keys());
-    const month = this.#months.get(key);
-    return month === undefined ? [] : this.#take(key, month);
+    const [first] = [...this.#months].sort(([one], [other]) => (one < other ? -1 : 1));
+    return first === undefined ? [] : this.#take(...first);
   }
 
-  #take(key: number, { events, characters }: Month): ReadyEvent[] {
+  #take(key: string, { events, characters }: Month): ReadyEvent[] {
     this.#months.delete(key);
     this.#events -= events.length;
     this.#characters -= characters;
     return events.sort((one, other) => one.timeMs - other.timeMs);
   }
-}
-
-/** Months since the year 0. */
-function monthOf(timeMs: number): number {
-  const date = new Date(timeMs);
-  return 12 * date.getUTCFullYear() + date.getUTCMonth();
 }

@@ -12,8 +12,10 @@ export const posthog: HistoryFamily = { name: 'posthog', form: 'json lines', dec
 function decode(value: unknown, sink: RowSink): string | undefined {
   if (!isObject(value)) return reasons.row_object;
   // Parquet has the properties as a text.
+  const isText = typeof value['properties'] === 'string';
   const properties = objectIn(value['properties']) ?? {};
-  const { events, calls } = decodePostHog(undefined, { batch: [{ ...value, properties }] });
+  const row = isText ? { ...value, properties } : value;
+  const { events, calls } = decodePostHog(undefined, [row]);
   const [draft] = events;
   if (draft === undefined) return reasons.event_name;
   draft.properties.put('$country', countryCode(properties['$geoip_country_code']));

@@ -29,7 +29,7 @@ const smoke: Parameters = {
   ...{ events: 500, runs: 1, pairs: 1, liveMs: 300, besideEvents: 2_000, leadMs: 0 },
 };
 const real: Parameters = {
-  ...{ events: 300_000, runs: 3, pairs: 3, liveMs: 10_000, besideEvents: 1_500_000, leadMs: 5_000 },
+  ...{ events: 300_000, runs: 3, pairs: 3, liveMs: 10_000, besideEvents: 600_000, leadMs: 5_000 },
 };
 
 const imported = 'imported';
