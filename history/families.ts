@@ -3,7 +3,7 @@
 import { amplitude } from './families/amplitude.ts';
 import { ga4 } from './families/ga4.ts';
 import type { HistoryFamily } from './families/history-family.ts';
-import { matomo } from './families/matomo.ts';
+import { createMatomo } from './families/matomo.ts';
 import { createMixpanel } from './families/mixpanel.ts';
 import { posthog } from './families/posthog.ts';
 import { rudderstack, segment } from './families/segment.ts';
@@ -21,7 +21,7 @@ const families: ReadonlyMap<string, (zone: string | undefined) => HistoryFamily>
   ['rudderstack', () => rudderstack],
   ['ga4', () => ga4],
   ['snowplow', () => snowplow],
-  ['matomo', () => matomo],
+  ['matomo', () => createMatomo()],
   ['umami', () => createUmami()],
 ]);
 

@@ -65,6 +65,7 @@ describe('without an instance', () => {
     );
     const { code, out } = await run(['posthog', path, '--dry-run']);
     expect(code).toBe(0);
+    expect(out).not.toContain('may not be whole');
     expect(out).toContain('7 rows read, 3 events of 2 people\nnothing was sent');
     expect(out).toContain('  2024-05  imported  1\n');
     expect(out).toContain('  2024-05  page_view  1\n');
@@ -74,6 +75,14 @@ describe('without an instance', () => {
     expect(out).toMatch(/1 left out: occurTime must be at most 48 hours after receipt\n.*:4\n/);
     expect(out).toMatch(/1 left out: occurTime is required\n.*:5\n/);
     expect(out).toMatch(/1 stored under another kind: .*amount.* greater than 0 .*\n.*:6\n/);
+  });
+
+  it('an export that its vendor ended early is told, and what it has is taken', async () => {
+    const path = file('early.jsonl', line(uuid(1)), 'terminated early');
+    const { code, out } = await run(['posthog', path, '--dry-run']);
+    expect(code).toBe(1);
+    expect(out).toContain('2 rows read, 1 events of 1 people\n');
+    expect(out).toContain(`${path} may not be whole: its last row is damaged\n`);
   });
 
   it.runIf(hasTestData)('a project’s zone is asked for where its times show one', async () => {

@@ -26,6 +26,8 @@ const usage =
   '[--client-field N|last|NAME] [--query NAMES] [--geo-database FILE] [--secret TEXT] [--all]';
 const connections = 4;
 const progressMs = 250;
+/** The exit code of what Ctrl-C ended. */
+const interrupted = 130;
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
@@ -55,6 +57,10 @@ await runCommand('import', async () => {
   // Whoever asks the service on this machine comes first.
   setPriority(constants.priority.PRIORITY_LOW);
   const service = isDry ? undefined : new Service(target, connections);
+  process.once('SIGINT', () => {
+    process.stderr.write('\nimport: stopped; the same command again goes on with what is left\n');
+    process.exit(interrupted);
+  });
   try {
     await importAll(family, inputs, service, !(flags['without-traits'] ?? false));
   } finally {
@@ -128,6 +134,7 @@ async function importAll(
     process.stdout.write(`${line}\n`);
   }
   if (tally.events === 0) throw new RequestRefused(nothingTaken(tally));
+  if (tally.brokenOff.length > 0) process.exitCode = 1;
 }
 
 function showProgress(progress: Progress, tally: Tally, totalBytes: number) {

@@ -107,7 +107,9 @@ async function* decodedOf(
   };
   family.begin?.();
   const place = (number: number): string => `${input.name}:${number}`;
+  let last: Row | undefined;
   for await (const rows of sampled(readRows(input, family.form, onBytes), input, family)) {
+    last = rows.at(-1) ?? last;
     const drafts: NumberedDraft[] = [];
     const decoded: Decoded = { events: [], said: [] };
     for (const row of rows) {
@@ -125,6 +127,8 @@ async function* decodedOf(
     decoded.events.push(...ready);
     yield decoded;
   }
+  // An export that its vendor ended early ends within a row, or with a remark.
+  if (last?.problem !== undefined) tally.brokenOff.push(input.name);
 }
 
 function decodeRow(

@@ -38,6 +38,7 @@ export function summaryLines(tally: Tally, isDry: boolean, family: HistoryFamily
     ...(isDry ? monthLines(tally) : []),
     ...(family.notes?.() ?? []),
     ...[...tally.leftOut.values()].flatMap(leftOutLines),
+    ...tally.brokenOff.map((name) => `${name} may not be whole: its last row is damaged`),
     ...(isDry
       ? []
       : ['The same file again, or another one with the same events, stores nothing twice.']),

@@ -27,6 +27,8 @@ export class Tally {
   sent = 0;
   stored = 0;
   calls = 0;
+  /** Files whose last row is damaged. */
+  readonly brokenOff: string[] = [];
   /** By month, such as `2026-03`, the events of each kind. */
   readonly months = new Map<string, Map<string, number>>();
   readonly leftOut = new Map<string, LeftOut>();

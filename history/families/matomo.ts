@@ -9,7 +9,26 @@ import { putDescribed } from '../describe/described.ts';
 import { quarterMs } from '../describe/zone-time.ts';
 import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
 
-export const matomo: HistoryFamily = { name: 'matomo', form: 'json list', hasZone: true, decode };
+/** Visits that the API answers unless it is asked for more. */
+const usualVisits = 10;
+
+export function createMatomo(): HistoryFamily {
+  let [visits, truncated] = [0, 0];
+  return {
+    ...{ name: 'matomo', form: 'json list', hasZone: true },
+    decode(value, sink) {
+      visits++;
+      if (Number(fieldOf(value, 'truncatedActionsCount') ?? 0) > 0) truncated++;
+      return decode(value, sink);
+    },
+    notes: () => [
+      ...(visits === usualVisits
+        ? ['10 visits, as many as the API answers unless it is asked with filter_limit=-1']
+        : []),
+      ...(truncated > 0 ? [`${truncated} visits have more actions than the export lists`] : []),
+    ],
+  };
+}
 
 function decode(value: unknown, sink: RowSink): string | undefined {
   const actions = fieldOf(value, 'actionDetails');
