@@ -1,17 +1,11 @@
 // Second of the composition, called by main.ts: engines with their streams and tables, the demo project, the pipeline,
 // and the port, served by this process or by members (member.ts). Builds on foundation.ts and port.ts.
 
-import { join } from 'node:path';
 import { type DemoAdmin, ensureDemoAdmin } from './control/demo/demo-admin.ts';
 import { type Demo, ensureDemo, readDemoRecord } from './control/demo/demo-project.ts';
-import {
-  connectEngines,
-  diskReserve,
-  engineChecks,
-  type Foundation,
-  layFoundation,
-} from './foundation.ts';
+import { connectEngines, engineChecks, type Foundation, layFoundation } from './foundation.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
+import { readinessOf, serveByMembers } from './member.ts';
 import { createLease } from './pipeline/lease/lease.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
 import { buckets } from './platform/broker/buckets.ts';
@@ -25,13 +19,9 @@ import { type Door, openDoor } from './platform/door/open-door.ts';
 import { lockDataDir, refuseHalfRestored } from './platform/engines/data-lock.ts';
 import { requireBrokerBinary } from './platform/engines/embedded-broker.ts';
 import { type EngineUrls, startEngines } from './platform/engines/engines.ts';
-import type { MetricsPage } from './platform/http/operator-routes.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
-import { type Holds, shareReadiness, untilReady } from './platform/http/readiness.ts';
+import { shareReadiness, untilReady } from './platform/http/readiness.ts';
 import type { Log } from './platform/log.ts';
-import { startMembers } from './platform/members/members.ts';
-import { metricsText } from './platform/members/metrics-of-processes.ts';
-import { AnswerWithHandle } from './platform/members/process-link.ts';
 import { Standing } from './platform/members/standing.ts';
 import { keepPrivate } from './platform/secrets/private-directory.ts';
 import type { Shutdown } from './platform/shutdown.ts';
@@ -53,9 +43,6 @@ export interface Service {
 
 // A batch that a killed writer had promised is stored first, which takes seconds on a busy machine.
 const readyTimeoutMs = 30_000;
-// Requests in flight may take five seconds, queued mails another five.
-const memberGraceMs = 12_000;
-const MiB = 1_048_576;
 
 /**
  * Resolves when everything is up and answers; throws an Error with one sentence for the user otherwise. With a `keeper`
@@ -207,10 +194,6 @@ async function runPipeline(
   return pipeline;
 }
 
-function readinessOf(pipeline: Pipeline): Holds {
-  return pipeline.isStandby() ? 'standby' : pipeline.ready();
-}
-
 async function runWebhooks(
   { roles, webhooks: settings, accounts }: Config,
   { nats, clickhouse, webhookBucket, webhooks, control, listening, ...ground }: Foundation,
@@ -232,67 +215,6 @@ async function runWebhooks(
   });
   shutdown.add('sending of webhooks', () => started.stop());
   return started;
-}
-
-/** What members ask for, or reach. */
-interface Served {
-  pipeline: Pipeline | undefined;
-  webhooks: Webhooks | undefined;
-  urls: EngineUrls;
-  standing: Standing;
-  door: Door;
-}
-
-/** Starts members, which serve the port; this process keeps the engines and the pipeline. */
-async function serveByMembers(
-  config: Config,
-  { metrics, listening, log }: Foundation,
-  { pipeline, webhooks, urls, standing, door }: Served,
-  shutdown: Shutdown,
-): Promise<{ baseUrl: string; metrics: MetricsPage }> {
-  const { entrance, startPort } = door;
-  const { port } = entrance;
-  const ownMetrics = async () => {
-    return { process: 'main', metrics: await metrics.registry.getMetricsAsJSON() };
-  };
-  const page: MetricsPage = {
-    contentType: metrics.registry.contentType,
-    async metrics() {
-      const answers = await members.ask('metrics');
-      const others = answers.map(({ place, answer }) => {
-        return { process: `ingest-${place}`, metrics: answer };
-      });
-      return metricsText([await ownMetrics(), ...others]);
-    },
-  };
-  const members = await startMembers({
-    count: config.ingestProcesses,
-    script: join(import.meta.dirname, 'main.js'),
-    // All that a member shares with the others by its count: statements at once, and memory.
-    args: [
-      ...['--port', String(port), '--data', config.dataDir, '--roles', config.roles.join(',')],
-      ...['--ingest', String(config.ingestProcesses)],
-    ],
-    env: {
-      NATS_URL: urls.natsUrl,
-      ...(urls.clickhouseUrl !== undefined && { CLICKHOUSE_URL: urls.clickhouseUrl }),
-      MILLRACE_DISK_RESERVE_MIB: String(diskReserve(config) / MiB),
-    },
-    answers: {
-      pipelineReady: () => pipeline && readinessOf(pipeline),
-      webhooksReady: () => webhooks?.ready(),
-      metricsText: () => page.metrics(),
-      bind: async () => new AnswerWithHandle(port, await entrance.share()),
-    },
-    log,
-  });
-  standing.onChange(() => void members.ask('enginesAway', standing.away));
-  shutdown.add('ingest processes', () => members.stop(memberGraceMs));
-  shutdown.add('port', async () => {
-    if (!entrance.isHandedOn()) await startPort.open('ending');
-  });
-  listening.url = entrance.baseUrl;
-  return { baseUrl: entrance.baseUrl, metrics: page };
 }
 
 async function requireBroker({ natsUrl, natsServerBinary }: Config): Promise<void> {
