@@ -104,6 +104,16 @@ describe('subscriptions', () => {
     );
   });
 
+  it('to alerts match no event of their project', () => {
+    const subscription = { subjectType: 'PROJECT', subjectId: 'p', eventType: 'alert' } as const;
+    const opened = open([webhookRecord({ id: 'w', subscriptions: [subscription] })]);
+    const of = { projectId: 'p', source: 'PRIVATE', subjects: {} } as const;
+    expect(opened.subscribed(['p'])[0]?.events).toBeUndefined();
+    expect(opened.match({ ...of, eventType: 'message_sent', subjects: { roomId: 'p' } })).toEqual(
+      [],
+    );
+  });
+
   it('match no event of a public key where the instance says so', () => {
     const about = {
       projectId: 'p',

@@ -112,6 +112,8 @@ function layOut(all: readonly WebhookRecord[]): Layout {
   const inProjects = new Map<string, { webhookId: string; subscription: ProjectSubscription }[]>();
   for (const [webhook, { id: webhookId, subscriptions }] of webhooks.entries()) {
     for (const subscription of subscriptions) {
+      // Alerts are no events.
+      if (subscription.eventType === 'alert') continue;
       if (subscription.subjectType === 'PROJECT') {
         addTo(inProjects, subscription.subjectId, { webhookId, subscription });
         continue;

@@ -39,7 +39,15 @@ export interface ProjectSubscription {
   properties?: readonly PropertyFilterRecord[];
 }
 
-export type Subscription = RoomSubscription | ProjectSubscription;
+/** The alerts of one project. */
+export interface AlertSubscription {
+  subjectType: 'PROJECT';
+  /** The project's. */
+  subjectId: string;
+  eventType: 'alert';
+}
+
+export type Subscription = RoomSubscription | ProjectSubscription | AlertSubscription;
 
 /** The kinds of events in rooms; such an event's kind is its type in a delivery. */
 export const roomEventTypes = [
@@ -52,8 +60,11 @@ export const roomEventTypes = [
 ] as const;
 export type RoomEventType = (typeof roomEventTypes)[number];
 
-/** The types of deliveries. An event of any kind that its project is subscribed for is an `event`. */
-export const eventTypes = [...roomEventTypes, 'event'] as const;
+/**
+ * The types of deliveries. An event of any kind that its project is subscribed for is an `event`; a change of an
+ * alert's state is an `alert`.
+ */
+export const eventTypes = [...roomEventTypes, 'event', 'alert'] as const;
 export type EventType = (typeof eventTypes)[number];
 
 /** Why a webhook is PAUSED. */
@@ -144,6 +155,7 @@ function isSubscription(value: unknown): value is Subscription {
   if (typeof value !== 'object' || value === null) return false;
   if (!hasTexts(value, ['subjectId', 'subjectType'])) return false;
   if (value.subjectType === 'PROJECT') {
+    if (Reflect.get(value, 'eventType') === 'alert') return true;
     const kinds: unknown = Reflect.get(value, 'kinds');
     const filters: unknown = Reflect.get(value, 'properties');
     return (

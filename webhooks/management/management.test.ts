@@ -30,6 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => management.accounts.close());
 
+const ofAlerts = 'WEBHOOK_SUBSCRIPTION_TYPE_ALERT';
 const isSet = { property: 'plan', operator: 'FILTER_OPERATOR_IS_SET' };
 let newAdmin: () => Promise<ManagementAdmin>;
 describe('webhooks', () => {
@@ -324,6 +325,14 @@ describe('a request', () => {
       'filter.kinds: is unknown: known are room_type',
     ],
     [{ filter: { room_type: 'a' } }, 'filter.room_type: is unknown: known are kinds, properties'],
+    [
+      { subject_type: 'WEBHOOK_SUBJECT_TYPE_ROOM', subscription_type: ofAlerts },
+      'subject_type: must be WEBHOOK_SUBJECT_TYPE_PROJECT with WEBHOOK_SUBSCRIPTION_TYPE_ALERT',
+    ],
+    [
+      { subscription_type: ofAlerts, filter: { kinds: ['a'] } },
+      'filter.kinds: is unknown: known are none',
+    ],
     [{ filter: { kind: 'a' } }, 'filter.kind: is unknown'],
     [{ filter: { kinds: [] } }, 'filter.kinds: must have at least 1'],
     [{ filter: { kinds: [''] } }, 'filter.kinds[0]: must not be empty'],
@@ -376,6 +385,12 @@ describe('a request', () => {
       '400 invalid_argument: content.subscriptions: take at most 20 filter.properties together',
     );
     expect((await admin.create({ subscriptions: [of(10), of(10)] })).status).toBe(201);
+  });
+
+  it('may be of the alerts of a project, and is shown as it was sent', async () => {
+    const one = { ...projectSubscription(admin.projectId), subscription_type: ofAlerts };
+    const made = await admin.create({ subscriptions: [one] });
+    expect(made.json).toMatchObject({ webhook: { subscriptions: [one] } });
   });
 
   it('may have names of 150 characters outside the basic plane, and members of later versions', async () => {

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../platform/json.ts';
 import { type PayloadValue, payloadOf, renderEvent } from '../../../platform/webhooks/payload.ts';
 import type { EventType } from '../../../platform/webhooks/webhook-record.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
+import { alertData, exampleAlert } from './alert-type.ts';
 
 export const meaningOf: Readonly<Record<EventType, string>> = {
   message_sent: 'A message was sent in a room.',
@@ -14,6 +15,7 @@ export const meaningOf: Readonly<Record<EventType, string>> = {
   room_recording_transcript_published: 'A recording transcript is ready.',
   block_response_sent: 'A block response was submitted.',
   event: 'An event of a kind that the webhook subscribes to came.',
+  alert: 'The state of an alert changed.',
 };
 
 /** Examples belong to no project. */
@@ -36,6 +38,9 @@ export function exampleEvent(
   eventType: EventType,
   of: { organizationId: string; eventId: string; occurTimeMs: number },
 ): { projectId: string; part: string } {
+  if (eventType === 'alert') {
+    return { projectId: noProject, part: exampleAlert({ ...of, projectId: noProject }) };
+  }
   const kind = eventType === 'event' ? exampleKind : eventType;
   const properties = new Map<string, PayloadValue>();
   for (const { snakeName } of wellKnownKinds.get(kind) ?? []) {
@@ -65,13 +70,28 @@ export function examplePayload(eventType: EventType): object {
 }
 
 const text = { type: 'string' } as const;
-/** JSON Schema, 2020-12. */
-export function payloadSchema(eventType: EventType): JsonObject {
+const sourceSchema = {
+  enum: ['PUBLIC', 'PRIVATE'],
+  description: 'The key that brought the event. Anybody can send what came with a PUBLIC one.',
+};
+
+function dataOfEvent(eventType: Exclude<EventType, 'alert'>): JsonObject {
   const wellKnown = wellKnownKinds.get(eventType) ?? [];
   // Ids too are texts.
   const properties = Object.fromEntries(wellKnown.map(({ camelName }) => [camelName, text]));
   const required = wellKnown.filter(({ isRequired }) => isRequired);
   const ownNames = ['eventId', 'distinctId', ...(eventType === 'event' ? ['kind'] : [])];
+  return {
+    type: 'object',
+    properties: { ...Object.fromEntries(ownNames.map((name) => [name, text])), ...properties },
+    required: [...ownNames, ...required.map(({ camelName }) => camelName)],
+    description: 'With the custom properties of the event, in camelCase.',
+  };
+}
+
+/** JSON Schema, 2020-12. */
+export function payloadSchema(eventType: EventType): JsonObject {
+  const isEvent = eventType !== 'alert';
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
@@ -83,22 +103,13 @@ export function payloadSchema(eventType: EventType): JsonObject {
       projectId: text,
       eventType: { const: eventType },
       occurTime: { ...text, format: 'date-time' },
-      source: {
-        enum: ['PUBLIC', 'PRIVATE'],
-        description:
-          'The key that brought the event. Anybody can send what came with a PUBLIC one.',
-      },
+      ...(isEvent && { source: sourceSchema }),
       test: { const: true, description: 'Of a test delivery alone: nothing has happened.' },
-      data: {
-        type: 'object',
-        properties: { ...Object.fromEntries(ownNames.map((name) => [name, text])), ...properties },
-        required: [...ownNames, ...required.map(({ camelName }) => camelName)],
-        description: 'With the custom properties of the event, in camelCase.',
-      },
+      data: isEvent ? dataOfEvent(eventType) : alertData,
     },
     required: [
       ...['deliveryId', 'webhookId', 'organizationId', 'projectId'],
-      ...['eventType', 'occurTime', 'source', 'data'],
+      ...['eventType', 'occurTime', ...(isEvent ? ['source'] : []), 'data'],
     ],
   };
 }

@@ -10,6 +10,7 @@ import {
   propertyFilterOf,
 } from '../../../platform/webhooks/property-filter-record.ts';
 import type {
+  AlertSubscription,
   ProjectSubscription,
   RoomSubscription,
   Subscription,
@@ -48,8 +49,12 @@ export function checkedSubscriptions(
 function subscriptionOf(json: SubscriptionJson, path: string): Subscription {
   const eventType = eventTypeOf(json.subscription_type);
   const subjectType = subjectTypeOf(json.subject_type);
-  if (eventType === 'event') {
-    if (subjectType === 'PROJECT') return projectSubscription(json, path);
+  if (eventType === 'event' || eventType === 'alert') {
+    if (subjectType === 'PROJECT') {
+      return eventType === 'event'
+        ? projectSubscription(json, path)
+        : alertSubscription(json, path);
+    }
     const rule = `must be ${subjectTypeName('PROJECT')} with ${json.subscription_type}`;
     throw invalidArgument(`${path}.subject_type`, rule);
   }
@@ -75,6 +80,11 @@ function projectSubscription(json: SubscriptionJson, path: string): ProjectSubsc
       properties: checkedProperties(properties, `${path}.filter.properties`),
     }),
   };
+}
+
+function alertSubscription(json: SubscriptionJson, path: string): AlertSubscription {
+  refuseOthers(json.filter ?? {}, `${path}.filter`, 'none');
+  return { subjectType: 'PROJECT', subjectId: json.subject_id, eventType: 'alert' };
 }
 
 /** The schema lets the filter keys of all types pass. */

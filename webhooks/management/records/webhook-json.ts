@@ -33,6 +33,7 @@ function subscriptionJson(subscription: Subscription): SubscriptionJson {
 }
 
 function filterJson(subscription: Subscription): NonNullable<SubscriptionJson['filter']> {
+  if (subscription.eventType === 'alert') return {};
   if (subscription.subjectType !== 'PROJECT') {
     const { roomType } = subscription;
     return roomType === undefined ? {} : { room_type: roomType };

@@ -28,6 +28,7 @@ const subscriptionTypeNames = {
     'WEBHOOK_SUBSCRIPTION_TYPE_ROOM_RECORDING_TRANSCRIPT_PUBLISHED',
   block_response_sent: 'WEBHOOK_SUBSCRIPTION_TYPE_BLOCK_RESPONSE_SENT',
   event: 'WEBHOOK_SUBSCRIPTION_TYPE_EVENT',
+  alert: 'WEBHOOK_SUBSCRIPTION_TYPE_ALERT',
 } as const satisfies Record<EventType, SubscriptionTypeName>;
 
 export const statusNames = webhookStatuses.map(statusName);
