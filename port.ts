@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import type { ConnectRouter } from '@connectrpc/connect';
+import { startAlerts } from './alerts/start.ts';
 import { callerOptions, type Foundation } from './foundation.ts';
 import { isTrustedProxy } from './ingest/caller/caller.ts';
 import { type LocateAddress, openGeo } from './ingest/caller/geo.ts';
@@ -18,7 +19,7 @@ import {
 } from './platform/access/auth-interceptor.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import { createProfileQueue } from './platform/broker/profile-queue.ts';
-import { eventsStream, profilesStream } from './platform/broker/streams.ts';
+import { readQueue } from './platform/broker/read-queue.ts';
 import { shardOf } from './platform/broker/topology.ts';
 import type { Config } from './platform/config.ts';
 import type { Entrance } from './platform/door/entrance.ts';
@@ -81,7 +82,8 @@ export async function openPort(
       frontPage,
     ],
     connect: {
-      routes: (router) => registerRoles(router, config, foundation, { ingest, live, pages }),
+      routes: (router) =>
+        registerRoles(router, config, foundation, { ingest, live, pages, shutdown }),
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
       readMaxBytes: maxBodyBytes,
     },
@@ -217,20 +219,22 @@ interface Served {
   ingest: Ingest | undefined;
   live: LiveViews | undefined;
   pages: OperatorPages;
+  shutdown: Shutdown;
 }
 
 /** Every role's methods on the Connect router; the check of access wraps them all, so it comes last. */
 function registerRoles(
   router: ConnectRouter,
-  { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes }: Config,
+  { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes, accounts }: Config,
   foundation: Foundation,
-  { ingest, live, pages }: Served,
+  { ingest, live, pages, shutdown }: Served,
 ): void {
   const { nats, clickhouse, control, projects, authenticate, networkOf, ownerOf, clock, log } =
     foundation;
+  const { webhooks, listening } = foundation;
   ingest?.register(router);
   if (live !== undefined && clickhouse !== undefined) {
-    registerQuery(router, {
+    const { ask } = registerQuery(router, {
       live,
       clickhouse,
       clock,
@@ -256,9 +260,17 @@ function registerRoles(
         },
         networkOf,
       },
+      goalsOf: (projectId) => control.goalsOf(projectId),
       operator: operatorOptions(shards, foundation, pages),
       ...(ingest && { looksUpPlaces: ingest.looksUpPlaces }),
     });
+    const alerts = startAlerts(router, {
+      ...{ nats, webhooks, ask, clock, log, ...control.alerting, mail: control.organizationMail },
+      project: (projectId) => projects.get(projectId)?.record,
+      publicUrl: () => accounts.publicUrl ?? listening.url,
+      callerOf: (context) => ({ ...customerOf(context), ...principalOf(context) }),
+    });
+    shutdown.add('alerts', () => alerts.stop());
   }
   if (roles.includes('control')) control.register(router);
   checkAccessFirst(router, authenticate);
@@ -278,13 +290,7 @@ function operatorOptions(
     streams: () => peers.known(),
     metricsText: () => metrics.metrics(),
     account: (shard) => readShardAccount(nats, shard),
-    async queue(shard, kind) {
-      const manager = await nats.jetstreamManager({ checkAPI: false });
-      const name = kind === 'events' ? eventsStream(shard) : profilesStream(shard);
-      const { state, config } = await manager.streams.info(name);
-      const oldestMs = state.messages === 0 ? undefined : Date.parse(state.first_ts);
-      return { ...state, maxBytes: config.max_bytes, oldestMs };
-    },
+    queue: (shard, kind) => readQueue(nats, shard, kind),
   };
 }
 

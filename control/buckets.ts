@@ -2,6 +2,7 @@
 // platform/broker's.
 
 import { type OrganizationRecord, readOrganization } from '../platform/access/organizations.ts';
+import { type AlertStateRecord, readAlertState } from '../platform/alerts/alert-state.ts';
 import type { BucketRoom } from '../platform/broker/bucket-room.ts';
 import { type BucketName, buckets } from '../platform/broker/buckets.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
@@ -16,6 +17,10 @@ import {
   readDashboardRecord,
 } from '../platform/dashboards/dashboard-record.ts';
 import type { Log } from '../platform/log.ts';
+import {
+  type ProjectItemsRecord,
+  readProjectItems,
+} from '../platform/project-items/project-items.ts';
 import { type MagicLinkRecord, readMagicLink } from './auth/magic-link.ts';
 import { readSession, type SessionRecord } from './auth/session.ts';
 import { type CustomerRecord, readCustomer } from './customers/customer-record.ts';
@@ -34,11 +39,15 @@ export interface ControlBuckets {
   dashboards: RecordBucket<DashboardRecord>;
   /** The dashboards and shares of each project. */
   dashboardLists: WatchedBucket<DashboardListRecord>;
+  /** The small records of each project, such as its annotations. */
+  projectItems: WatchedBucket<ProjectItemsRecord>;
+  /** What is known of each alert. */
+  alertStates: RecordBucket<AlertStateRecord>;
   close(): Promise<void>;
 }
 
 /**
- * Resolves once customers, organizations and lists of dashboards are in memory. ensureTopology must have made the
+ * Resolves once all that is watched is in memory. ensureTopology must have made the
  * buckets before. Without `roomOf` the room that is kept back in each bucket is used too.
  */
 export async function openControlBuckets(
@@ -54,15 +63,19 @@ export async function openControlBuckets(
     openBucket(connection, buckets.sessions, readSession, roomOf(buckets.sessions)),
     openBucket(connection, buckets.magicLinks, readMagicLink, roomOf(buckets.magicLinks)),
   ]);
-  const [openings, dashboards, dashboardLists] = await Promise.all([
+  const [openings, dashboards, dashboardLists, projectItems, alertStates] = await Promise.all([
     openBucket(connection, buckets.instance, readOpening),
     openBucket(connection, buckets.dashboards, readDashboardRecord, roomOf(buckets.dashboards)),
     openBucket(connection, lists, readDashboardList, roomOf(lists)),
+    openBucket(connection, buckets.projectItems, readProjectItems, roomOf(buckets.projectItems)),
+    // Its records have a bound of their own, and a change must be written though the bucket is full.
+    openBucket(connection, buckets.alertStates, readAlertState),
   ]);
-  const [watchedCustomers, watchedOrganizations, watchedLists] = await Promise.all([
+  const [watchedCustomers, watchedOrganizations, watchedLists, watchedItems] = await Promise.all([
     watchBucket(connection, customers, { log }),
     watchBucket(connection, organizations, { log }),
     watchBucket(connection, dashboardLists, { log }),
+    watchBucket(connection, projectItems, { log }),
   ]);
   return {
     customers: watchedCustomers,
@@ -73,8 +86,10 @@ export async function openControlBuckets(
     openings,
     dashboards,
     dashboardLists: watchedLists,
+    projectItems: watchedItems,
+    alertStates,
     async close() {
-      const watched = [watchedCustomers, watchedOrganizations, watchedLists];
+      const watched = [watchedCustomers, watchedOrganizations, watchedLists, watchedItems];
       await Promise.all(watched.map((bucket) => bucket.close()));
     },
   };

@@ -2,9 +2,10 @@
 // throws invalid_argument that names field and rule. It looks at the length first; its work grows no faster than the
 // text. Rules that join several fields are each method's own.
 
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { canonicalEmail, hasDnsDomain } from '../platform/access/email-address.ts';
-import { hasMoreCodePoints } from '../platform/limits.ts';
+import { hasMoreCodePoints, maxQuestionMs, minQuestionMs } from '../platform/limits.ts';
 import { readMailbox } from '../platform/mail/mailbox.ts';
 import { zones } from '../platform/zones/zones.ts';
 import { isCommonPassword } from './auth/common-passwords.ts';
@@ -48,19 +49,36 @@ export function mailboxField(field: string, text: string): string {
 }
 
 export function displayNameField(field: string, text: string): string {
-  const name = optionalDisplayNameField(field, text);
-  if (name === '') throw invalidArgument(field, 'is required');
-  return name;
+  return lineField(field, text, maxDisplayNameCharacters);
+}
+
+/** A text of one line. */
+export function lineField(field: string, text: string, maxCharacters: number): string {
+  const line = optionalLineField(field, text, maxCharacters);
+  if (line === '') throw invalidArgument(field, 'is required');
+  return line;
 }
 
 /** May be empty. */
 export function optionalDisplayNameField(field: string, text: string): string {
-  const name = text.trim();
-  if (hasMoreCodePoints(name, maxDisplayNameCharacters)) {
-    throw invalidArgument(field, `must have at most ${maxDisplayNameCharacters} characters`);
+  return optionalLineField(field, text, maxDisplayNameCharacters);
+}
+
+function optionalLineField(field: string, text: string, maxCharacters: number): string {
+  const line = text.trim();
+  if (hasMoreCodePoints(line, maxCharacters)) {
+    throw invalidArgument(field, `must have at most ${maxCharacters} characters`);
   }
-  if (controlCharacter.test(name)) throw invalidArgument(field, 'must have no control characters');
-  return name;
+  if (controlCharacter.test(line)) throw invalidArgument(field, 'must have no control characters');
+  return line;
+}
+
+/** A moment that questions can be about, in milliseconds since 1970. */
+export function momentField(field: string, { seconds, nanos }: Timestamp): number {
+  const timeMs = Number(seconds) * 1_000 + Math.floor(nanos / 1e6);
+  const isTime = timeMs >= minQuestionMs && timeMs <= maxQuestionMs && nanos >= 0 && nanos < 1e9;
+  if (!isTime) throw invalidArgument(field, 'must lie between 1970 and 2200');
+  return timeMs;
 }
 
 export function newPasswordField(field: string, text: string): string {

@@ -7,12 +7,31 @@
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { customerOf, principalOf } from '../platform/access/auth-interceptor.ts';
 import { membershipOf } from '../platform/access/organization-interceptor.ts';
+import { AlertsService } from '../proto/gen/dashboard/alerts/v1/alerts_pb.js';
+import { AnnotationsService } from '../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import { CustomersService } from '../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { DashboardsService } from '../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { GoalsService } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
+import {
+  type AlertDeps,
+  createAlert,
+  deleteAlert,
+  getAlert,
+  listAlerts,
+  updateAlert,
+} from './alerts/alert-rpc.ts';
+import {
+  type AnnotationDeps,
+  createAnnotation,
+  deleteAnnotation,
+  getAnnotation,
+  listAnnotations,
+  updateAnnotation,
+} from './annotations/annotation-rpc.ts';
 import { type RefreshDeps, refreshToken, signOut } from './auth/refresh-token.ts';
 import { withSessionCookie } from './auth/session-cookie.ts';
 import { type SignInDeps, signIn } from './auth/sign-in/sign-in.ts';
@@ -36,6 +55,14 @@ import {
 } from './dashboards/dashboard-rpc.ts';
 import { createShare, listShares, revokeShare, type ShareDeps } from './dashboards/share-rpc.ts';
 import { type OpenDemoDeps, openDemo } from './demo/open-demo.ts';
+import {
+  createGoal,
+  deleteGoal,
+  type GoalDeps,
+  getGoal,
+  listGoals,
+  updateGoal,
+} from './goals/goal-rpc.ts';
 import {
   deleteEmailProvider,
   type EmailProviderDeps,
@@ -86,11 +113,14 @@ export type ControlDeps = SignUpDeps &
   CustomerDeps &
   DashboardDeps &
   ShareDeps &
+  AnnotationDeps &
+  GoalDeps &
+  AlertDeps &
   EmailProviderDeps;
 
 /**
- * Registers AuthService, OrgsService, ProjectsService, CustomersService, OrgEmailProvidersService, and
- * DashboardsService without Render.
+ * Registers AuthService, OrgsService, ProjectsService, CustomersService, OrgEmailProvidersService, AnnotationsService,
+ * DashboardsService without Render, GoalsService without Measure, and AlertsService without Test.
  */
 export function registerControl(router: ConnectRouter, deps: ControlDeps): void {
   router.service(AuthService, {
@@ -114,6 +144,9 @@ export function registerControl(router: ConnectRouter, deps: ControlDeps): void 
   registerOrganizations(router, deps);
   registerProjects(router, deps);
   registerDashboards(router, deps);
+  registerAnnotations(router, deps);
+  registerGoals(router, deps);
+  registerAlerts(router, deps);
 }
 
 /** For methods that answer a refresh token: a browser gets it as a cookie. */
@@ -168,10 +201,7 @@ function registerProjects(router: ConnectRouter, deps: ControlDeps): void {
 
 function registerDashboards(router: ConnectRouter, deps: ControlDeps): void {
   const { list, get, create, update, upsert, delete: remove } = DashboardsService.method;
-  const caller = (context: HandlerContext) => ({
-    ...membershipOf(context),
-    projectId: principalOf(context).projectId,
-  });
+  const caller = memberOfProject;
   router
     .rpc(list, (_, context) => listDashboards(deps, caller(context)))
     .rpc(get, (request, context) => getDashboard(deps, request, caller(context)))
@@ -184,4 +214,41 @@ function registerDashboards(router: ConnectRouter, deps: ControlDeps): void {
     .rpc(share, (request, context) => createShare(deps, request, caller(context)))
     .rpc(shares, (request, context) => listShares(deps, request, principalOf(context)))
     .rpc(revoke, (request, context) => revokeShare(deps, request, principalOf(context)));
+}
+
+function registerAnnotations(router: ConnectRouter, deps: ControlDeps): void {
+  const caller = memberOfProject;
+  router.service(AnnotationsService, {
+    list: (request, context) => listAnnotations(deps, request, principalOf(context)),
+    get: (request, context) => getAnnotation(deps, request, principalOf(context)),
+    create: (request, context) => createAnnotation(deps, request, caller(context)),
+    update: (request, context) => updateAnnotation(deps, request, caller(context)),
+    delete: (request, context) => deleteAnnotation(deps, request, caller(context)),
+  });
+}
+
+function registerGoals(router: ConnectRouter, deps: ControlDeps): void {
+  const { list, get, create, update, delete: remove } = GoalsService.method;
+  const caller = memberOfProject;
+  router
+    .rpc(list, (_, context) => listGoals(deps, principalOf(context)))
+    .rpc(get, (request, context) => getGoal(deps, request, principalOf(context)))
+    .rpc(create, (request, context) => createGoal(deps, request, caller(context)))
+    .rpc(update, (request, context) => updateGoal(deps, request, caller(context)))
+    .rpc(remove, (request, context) => deleteGoal(deps, request, principalOf(context)));
+}
+
+function registerAlerts(router: ConnectRouter, deps: ControlDeps): void {
+  const { list, get, create, update, delete: remove } = AlertsService.method;
+  const caller = memberOfProject;
+  router
+    .rpc(list, (_, context) => listAlerts(deps, principalOf(context)))
+    .rpc(get, (request, context) => getAlert(deps, request, principalOf(context)))
+    .rpc(create, (request, context) => createAlert(deps, request, caller(context)))
+    .rpc(update, (request, context) => updateAlert(deps, request, caller(context)))
+    .rpc(remove, (request, context) => deleteAlert(deps, request, principalOf(context)));
+}
+
+function memberOfProject(context: HandlerContext) {
+  return { ...membershipOf(context), projectId: principalOf(context).projectId };
 }

@@ -30,6 +30,7 @@ import {
 import { type CallerRequest, callerRequestOf } from '../platform/http/caller-request.ts';
 import type { Log } from '../platform/log.ts';
 import { openSecretBox, type SecretBox } from '../platform/secrets/secret-box.ts';
+import type { Goal } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
 import {
   type AccessTokens,
   createAccessTokens,
@@ -59,6 +60,7 @@ import { refuseLostCustomers } from './lost-customers.ts';
 import { createOrganizationMail, type OrganizationMail } from './mail/organization-mail.ts';
 import { type Mail, startMail } from './mail/start-mail.ts';
 import { createOpenCallLimit } from './open-call-limit.ts';
+import { openItems } from './project-items/open-items.ts';
 import {
   createProjectsByOrganization,
   type ProjectsByOrganization,
@@ -102,6 +104,13 @@ export interface Control
   roleOf: RoleOf;
   passwords: Passwords;
   readDashboard: ReadDashboard;
+  /** For whoever looks at alerts. */
+  alerting: {
+    items: ControlBuckets['projectItems'];
+    states: ControlBuckets['alertStates'];
+  };
+  /** The goals of a project, in memory. */
+  goalsOf(projectId: string): readonly Goal[];
   /** Shares of dashboards in memory. */
   shares: ShareDirectory;
   box: SecretBox;
@@ -144,10 +153,12 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const records = { customers, organizations, directory, projects, byOrganization };
   const auth = createAuth(options, { ...records, buckets, accessTokens });
   const dashboards = openDashboards(buckets, options);
+  const items = openItems(buckets, byOrganization);
   const deps: ControlDeps = {
     ...records,
     ...auth,
     ...dashboards,
+    ...items,
     openings: buckets.openings,
     roleOf,
     accessTokens,
@@ -165,6 +176,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     roleOf,
     passwords: auth.passwords,
     readDashboard: dashboards.readDashboard,
+    alerting: { items: buckets.projectItems, states: buckets.alertStates },
+    goalsOf: (projectId) => items.goals.list(projectId),
     shares: createShareDirectory(buckets.dashboardLists),
     box,
     issueOpening: async (projectId) =>
@@ -172,13 +185,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...mail,
     organizationMail: createOrganizationMail({ directory, customers, ...mail }),
     customerAccess,
-    interceptors: [
-      createOpenCallLimit(auth.attempts, options.addressOf),
-      createOrganizationInterceptor(roleOf),
-      boundRequests,
-      createChangeLimit(clock, options.changeLimits ?? defaultChangeLimits),
-      createFailureInterceptor(log),
-    ],
+    interceptors: interceptorsOf(options, auth.attempts, roleOf),
     register: (router) => registerControl(router, deps),
     async close() {
       await mail.outbox.close(mailGraceMs);
@@ -186,6 +193,21 @@ export async function startControl(options: ControlOptions): Promise<Control> {
       await buckets.close();
     },
   };
+}
+
+/** In the order in which they are asked. */
+function interceptorsOf(
+  { addressOf, changeLimits, clock, log }: ControlOptions,
+  attempts: Parameters<typeof createOpenCallLimit>[0],
+  roleOf: RoleOf,
+): Interceptor[] {
+  return [
+    createOpenCallLimit(attempts, addressOf),
+    createOrganizationInterceptor(roleOf),
+    boundRequests,
+    createChangeLimit(clock, changeLimits ?? defaultChangeLimits),
+    createFailureInterceptor(log),
+  ];
 }
 
 interface AuthRecords {

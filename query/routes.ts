@@ -8,12 +8,13 @@
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
 import type { Log } from '../platform/log.ts';
+import { type Goal, GoalsService } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { registerActivity } from './activity/register-activity.ts';
 import { hasBots } from './boards/bots.ts';
-import { type BoardOptions, registerBoards } from './boards/register-boards.ts';
+import { type BoardOptions, defaultMaxRenderMs, registerBoards } from './boards/register-boards.ts';
 import {
   type CallOptions,
   type Reader,
@@ -24,6 +25,8 @@ import {
 } from './calls/read-call.ts';
 import { openReadGroups, type ReadGroupOptions } from './calls/read-groups.ts';
 import { defaultMaxReadMs } from './deadline.ts';
+import { measureGoals } from './goals/measure-goals.ts';
+import { type AskAlone, askAlone } from './insights/ask-alone.ts';
 import { segmentUsers } from './insights/persons/segment-users.ts';
 import type { RunQuestion } from './insights/query-insight.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
@@ -62,6 +65,8 @@ interface QueryOptions extends ReadGroupOptions {
   streams?: OpenStreams;
   /** Without it no dashboard is rendered. */
   boards?: BoardOptions;
+  /** The goals of a project; without them none is measured. */
+  goalsOf?: (projectId: string) => readonly Goal[];
   /** Without it there is no OperatorService. */
   operator?: OperatorOptions;
 }
@@ -72,8 +77,11 @@ interface Shared extends QueryOptions, CallOptions {
   streams: OpenStreams;
 }
 
-/** Registers ProfilesService, ActivityService, InsightsService and OperatorService, and what renders dashboards. */
-export function registerQuery(router: ConnectRouter, options: QueryOptions): void {
+/**
+ * Registers ProfilesService, ActivityService, InsightsService and OperatorService, what renders dashboards, and what
+ * measures goals. Returns how the service asks a question by itself.
+ */
+export function registerQuery(router: ConnectRouter, options: QueryOptions): { ask: AskAlone } {
   const { clock, readsPerSecond, ownerOf } = options;
   const shared = {
     maxReadMs: defaultMaxReadMs,
@@ -83,11 +91,12 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): voi
     ...readLimits(readsPerSecond, clock),
   };
   registerProfiles(router, shared);
-  registerInsights(router, shared);
+  const ask = registerInsights(router, shared);
   registerSchema(router, shared);
   registerActivity(router, shared);
   if (shared.live !== undefined) registerLive(router, shared, shared.live);
   if (shared.operator !== undefined) registerOperator(router, shared, shared.operator);
+  return { ask };
 }
 
 function registerLive(router: ConnectRouter, shared: Shared, live: LiveViews): void {
@@ -164,7 +173,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
   );
 }
 
-function registerInsights(router: ConnectRouter, shared: Shared): void {
+function registerInsights(router: ConnectRouter, shared: Shared): AskAlone {
   const { query, segmentUsers: users } = InsightsService.method;
   const { groups, boards } = shared;
   // For every method that answers questions.
@@ -189,7 +198,9 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
       ),
     answerOptions,
   );
-  if (boards === undefined) return;
+  registerGoals(router, shared, runQuestion);
+  const ask = askAlone(runQuestion);
+  if (boards === undefined) return ask;
   registerBoards(router, {
     ...shared,
     ...boards,
@@ -199,6 +210,28 @@ function registerInsights(router: ConnectRouter, shared: Shared): void {
       hasBots(groups.ofProject(projectId).clickhouse, projectId, deadline),
     startCall: (context) => startCall(shared, 'look-up', context),
   });
+  return ask;
+}
+
+function registerGoals(router: ConnectRouter, shared: Shared, run: RunQuestion): void {
+  const { goalsOf, clock, groups, timezoneOf = () => 'UTC' } = shared;
+  if (goalsOf === undefined) return;
+  router.rpc(
+    GoalsService.method.measure,
+    (request, context) =>
+      read(
+        { ...shared, maxReadMs: shared.boards?.maxRenderMs ?? defaultMaxRenderMs },
+        'look-up',
+        context,
+        ({ projectId, standIns, count, spend }, deadline) => {
+          const call = { deadline, standIns, onRead: count, spend };
+          const hasBotsIn = (id: string) => hasBots(groups.ofProject(id).clickhouse, id, deadline);
+          const deps = { goalsOf, timezoneOf, hasBots: hasBotsIn, clock, run, call };
+          return measureGoals(deps, projectId, request);
+        },
+      ),
+    answerOptions,
+  );
 }
 
 /** Both services have them. */

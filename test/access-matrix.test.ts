@@ -56,6 +56,22 @@ const needs: Record<string, Record<string, Need>> = {
     RevokeShare: 'project admin',
     '*': 'project member',
   },
+  'dashboard.annotations.v1.AnnotationsService': {
+    List: 'project viewer',
+    Get: 'project viewer',
+    '*': 'project member',
+  },
+  'dashboard.goals.v1.GoalsService': {
+    List: 'project viewer',
+    Get: 'project viewer',
+    Measure: 'project viewer',
+    '*': 'project member',
+  },
+  'dashboard.alerts.v1.AlertsService': {
+    List: 'project viewer',
+    Get: 'project viewer',
+    '*': 'project member',
+  },
   'public.dashboards.v1.SharedDashboardsService': { '*': 'nothing' },
   'dashboard.operator.v1.OperatorService': { '*': 'super admin' },
   'dashboard.customers.v1.CustomersService': { '*': 'customer' },

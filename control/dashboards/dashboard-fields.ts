@@ -3,7 +3,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { hasMoreCodePoints, maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
+import { hasMoreCodePoints } from '../../platform/limits.ts';
 import {
   type Dashboard,
   type DashboardFilters,
@@ -17,7 +17,12 @@ import {
   type Granularity,
   GranularitySchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { displayNameField, invalidArgument, timezoneField } from '../request-fields.ts';
+import {
+  displayNameField,
+  invalidArgument,
+  momentField,
+  timezoneField,
+} from '../request-fields.ts';
 
 const maxDescriptionCharacters = 2_000;
 
@@ -94,9 +99,5 @@ function timeRangeField(sent: DashboardTimeRange): DashboardTimeRange {
 
 function millisecondsOf(time: Timestamp | undefined, field: string): number {
   if (time === undefined) throw invalidArgument(field, 'is required');
-  const { seconds, nanos } = time;
-  const timeMs = Number(seconds) * 1_000 + Math.floor(nanos / 1e6);
-  const isTime = timeMs >= minQuestionMs && timeMs <= maxQuestionMs && nanos >= 0 && nanos < 1e9;
-  if (!isTime) throw invalidArgument(field, 'must lie between 1970 and 2200');
-  return timeMs;
+  return momentField(field, time);
 }

@@ -12,6 +12,11 @@ export interface OrganizationMail {
   organization(
     organizationId: string,
   ): { displayName: string; admins: readonly { customerId: string; email: string }[] } | undefined;
+  /** Those of the customers who are its members, where their address is proven. */
+  members(
+    organizationId: string,
+    customerIds: readonly string[],
+  ): readonly { customerId: string; email: string }[];
   /** Sends once, by the organization's e-mail provider, else the instance's sender. Takes at most 40 s. */
   send(organizationId: string, mail: Mail): Promise<MailOutcome>;
 }
@@ -23,15 +28,20 @@ export function createOrganizationMail(deps: {
   sendMail: SendMail;
 }): OrganizationMail {
   const { directory, customers } = deps;
+  const proven = ({ customerId }: { customerId: string }) => {
+    const customer = customers.get(customerId);
+    return customer?.emailVerified === true ? [{ customerId, email: customer.email }] : [];
+  };
   return {
     organization(organizationId) {
       const record = directory.get(organizationId);
       if (record === undefined) return undefined;
-      const admins = record.members.flatMap(({ customerId, role }) => {
-        const customer = role === 'admin' ? customers.get(customerId) : undefined;
-        return customer?.emailVerified === true ? [{ customerId, email: customer.email }] : [];
-      });
+      const admins = record.members.filter(({ role }) => role === 'admin').flatMap(proven);
       return { displayName: record.displayName, admins };
+    },
+    members(organizationId, customerIds) {
+      const members = directory.get(organizationId)?.members ?? [];
+      return members.filter(({ customerId }) => customerIds.includes(customerId)).flatMap(proven);
     },
     async send(organizationId, mail) {
       const record = directory.get(organizationId);

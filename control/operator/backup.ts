@@ -15,6 +15,8 @@ export const savedBuckets: readonly string[] = [
   buckets.magicLinks,
   buckets.dashboards,
   buckets.dashboardLists,
+  buckets.projectItems,
+  buckets.alertStates,
   buckets.webhooks,
   buckets.webhookHealth,
   buckets.webhookNotices,

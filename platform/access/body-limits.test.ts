@@ -59,7 +59,8 @@ it('are 64 KiB for methods of accounts, 256 KiB for reads, 1 MiB for dashboards'
   for (const [method, { maxBodyBytes, credentials }] of accessTable) {
     if (/DashboardsService\/(Create|Update|Upsert)$/.test(method)) {
       expect(maxBodyBytes, method).toBe(MiB);
-    } else if (/^dashboard.*\/Render$/.test(method)) expect(maxBodyBytes, method).toBe(MiB / 4);
+    } else if (/^dashboard.*\/(Render|Measure)$/.test(method))
+      expect(maxBodyBytes, method).toBe(MiB / 4);
     else if (/^(public|dashboard)\./.test(method)) expect(maxBodyBytes, method).toBe(65_536);
     else if (!credentials.includes('public-key')) expect(maxBodyBytes, method).toBe(MiB / 4);
     else if (/(Identify|Alias)$/.test(method)) expect(maxBodyBytes, method).toBe(MiB / 2);

@@ -14,6 +14,8 @@ export const buckets = {
   magicLinks: 'magic_links',
   dashboards: 'dashboards',
   dashboardLists: 'dashboard_lists',
+  projectItems: 'project_items',
+  alertStates: 'alert_states',
   webhooks: 'webhooks',
   webhookHealth: 'webhook_health',
   webhookNotices: 'webhook_notices',
@@ -44,6 +46,9 @@ export const bucketOptions = {
   // Read one by one; the lists, which every process keeps in memory, say which dashboards there are.
   dashboards: { history: 1, max_bytes: 1_024 * MiB, maxValueSize: 1 * MiB },
   dashboard_lists: { history: 1, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
+  project_items: { history: 1, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
+  // Read one by one; a hundred looks and twenty changes each, for a hundred alerts of an organization.
+  alert_states: { history: 1, max_bytes: 256 * MiB, maxValueSize: 64 * KiB },
   webhooks: { history: 1, max_bytes: 256 * MiB, maxValueSize: 2 * MiB },
   webhook_health: { history: 1, max_bytes: 64 * MiB, maxValueSize: 16 * KiB },
   webhook_notices: { history: 1, max_bytes: 16 * MiB, maxValueSize: 64 * KiB },
@@ -70,6 +75,9 @@ export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
   dashboards: 513 * KiB,
   // Two hundred dashboards with names, and their shares.
   dashboard_lists: 192 * KiB,
+  // Five hundred annotations of usual length.
+  project_items: 192 * KiB,
+  alert_states: 32 * KiB,
   // Fifty webhooks, fifty subscriptions each.
   webhooks: 1 * MiB,
   webhook_health: 8 * KiB,

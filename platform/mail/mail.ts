@@ -8,6 +8,11 @@ export interface Mail {
   subject: string;
   text: string;
   html: string;
+  /**
+   * What comes before the @ of its Message-ID, of letters, digits, dots and hyphens: the same where it is sent again,
+   * so that its receivers can tell. A random one unless given.
+   */
+  messageId?: string;
 }
 
 /** How TLS is used with a mail server. */

@@ -25,7 +25,7 @@ export async function sendByResend(
       headers: {
         authorization: `Bearer ${apiKey}`,
         'content-type': 'application/json',
-        'idempotency-key': randomUUID(),
+        'idempotency-key': mail.messageId ?? randomUUID(),
       },
       body: JSON.stringify({
         from: mailboxText(from),

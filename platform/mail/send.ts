@@ -54,6 +54,9 @@ export function createSendMail(options: SendOptions): SendMail {
       ...(replyTo !== undefined && { replyTo }),
       envelope: { from: from.address, to: [mail.to] },
       subject: mail.subject,
+      ...(mail.messageId !== undefined && {
+        messageId: `<${mail.messageId}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
+      }),
       alternatives: [part('text/plain', mail.text), part('text/html', mail.html)],
       date: new Date(options.clock.nowMs()),
       // No part of a message may make nodemailer read a file or fetch an address.

@@ -14,6 +14,7 @@ import {
   type QueryResponse,
   QueryResponseSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { inTurn } from '../in-turn.ts';
 import type { InsightCall, RunQuestion } from '../insights/query-insight.ts';
 import { AskedTogether } from '../insights/run/asked-together.ts';
 import { type BoardTime, isAskable, type Range } from './board-time.ts';
@@ -145,19 +146,4 @@ function ask(
 /** As Connect writes it: "invalid_argument". */
 function codeName(code: Code): string {
   return Code[code].replace(/(?<!^)[A-Z]/g, '_$&').toLowerCase();
-}
-
-/** Calls `work` for each item, a few at once; the results are in the order of the items. */
-async function inTurn<T, R>(
-  items: readonly T[],
-  atOnce: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  const left = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of left) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return results;
 }

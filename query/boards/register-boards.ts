@@ -56,7 +56,7 @@ interface BoardDeps extends BoardOptions, Pick<FailureParts, 'log'> {
 type MethodContext = Pick<HandlerContext, 'signal' | 'method' | 'timeoutMs'>;
 
 /** Each statement has half of it; where dozens of boards are rendered at once, the rest is waiting. */
-const defaultMaxRenderMs = 60_000;
+export const defaultMaxRenderMs = 60_000;
 
 export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
   const { clock, readDashboard, timezoneOf, runQuestion: run } = deps;

@@ -17,6 +17,7 @@ const product = [
   'query',
   'control',
   'webhooks',
+  'alerts',
   'sql',
   'backup',
   'sdk',
@@ -27,7 +28,10 @@ const product = [
 /** What each area may import besides itself. The services meet in a message, a bucket or a table, never in code. */
 const mayImport: Record<string, readonly string[]> = {
   // The files at the root put the service together.
-  '': ['proto', 'platform', 'ingest', 'pipeline', 'query', 'control', 'webhooks', 'sql', 'backup'],
+  '': [
+    ...['proto', 'platform', 'ingest', 'pipeline', 'query', 'control', 'webhooks', 'alerts'],
+    ...['sql', 'backup'],
+  ],
   proto: [],
   platform: ['proto'],
   ingest: ['proto', 'platform'],
@@ -35,6 +39,7 @@ const mayImport: Record<string, readonly string[]> = {
   query: ['proto', 'platform'],
   control: ['proto', 'platform'],
   webhooks: ['proto', 'platform'],
+  alerts: ['proto', 'platform'],
   sql: ['platform'],
   // Copies what the engines hold: it knows their tables, and no service.
   backup: ['platform', 'sql'],

@@ -38,8 +38,11 @@ import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { type NodeHttpRoute, startHttp } from '../../../platform/http/http.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
+import { AlertsService } from '../../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
+import { AnnotationsService } from '../../../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import { CustomersService } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { DashboardsService } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { GoalsService } from '../../../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { OperatorService } from '../../../proto/gen/dashboard/operator/v1/operator_pb.js';
 import { OrgEmailProvidersService } from '../../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
@@ -102,6 +105,9 @@ export interface Clients {
   providers: Client<typeof OrgEmailProvidersService>;
   dashboards: Client<typeof DashboardsService>;
   shared: Client<typeof SharedDashboardsService>;
+  alerts: Client<typeof AlertsService>;
+  annotations: Client<typeof AnnotationsService>;
+  goals: Client<typeof GoalsService>;
 }
 
 const log = createLog('silent');
@@ -161,6 +167,9 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       providers: client(OrgEmailProvidersService, headers),
       dashboards: client(DashboardsService, headers),
       shared: client(SharedDashboardsService, headers),
+      alerts: client(AlertsService, headers),
+      annotations: client(AnnotationsService, headers),
+      goals: client(GoalsService, headers),
     }),
     async mailsTo(address) {
       await control.outbox.idle();
@@ -275,6 +284,8 @@ function readNothing(router: ConnectRouter): void {
     router.service(service, answersNothing(service));
   }
   router.rpc(DashboardsService.method.render, () => ({}));
+  router.rpc(GoalsService.method.measure, () => ({}));
+  router.rpc(AlertsService.method.test, () => ({}));
   router.rpc(SharedDashboardsService.method.render, () => ({}));
 }
 

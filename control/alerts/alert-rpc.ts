@@ -1,0 +1,206 @@
+// AlertsService without Test: checks requests about alerts and makes the answers, each with its state. Keeping them is
+// control/project-items'; looking at them is alerts/'s.
+
+import { create, toJsonString } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError } from '@connectrpc/connect';
+import { newId } from '../../platform/access/ids.ts';
+import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
+import { askedOfPeriod, whyNotAnAlert } from '../../platform/alerts/alert-question.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  type Alert,
+  type AlertChange,
+  type AlertCondition,
+  AlertConditionKind,
+  AlertConditionKindSchema,
+  AlertInterval,
+  AlertIntervalSchema,
+  type AlertLook,
+  AlertSchema,
+  type CreateRequest,
+  type DeleteRequest,
+  type GetRequest,
+  type UpdateRequest,
+} from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
+import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { CheckQuestion } from '../dashboards/tile-fields.ts';
+import {
+  createItemStore,
+  type ItemStore,
+  type ItemStoreDeps,
+} from '../project-items/item-store.ts';
+import type { ProjectsByOrganization } from '../projects/by-organization.ts';
+import { displayNameField, invalidArgument, requiredField } from '../request-fields.ts';
+import type { SignedInMember, SignedInProjectMember } from '../signed-in-customer.ts';
+import { type AlertStateBucket, changesOf, looksOf, readState, withState } from './alert-view.ts';
+
+export interface AlertDeps {
+  alerts: ItemStore<Alert>;
+  alertStates: AlertStateBucket;
+  byOrganization: ProjectsByOrganization;
+  directory: Pick<OrganizationDirectory, 'get'>;
+  checkQuestion: CheckQuestion;
+  clock: Clock;
+}
+
+type Caller = SignedInMember & SignedInProjectMember;
+
+const maxAlerts = 20;
+export const maxAlertsOfOrganization = 100;
+const maxRecipients = 20;
+const maxAlertBytes = 8_192;
+
+export function createAlerts(deps: ItemStoreDeps): ItemStore<Alert> {
+  const kind = { kind: 'alerts', noun: 'alert', max: maxAlerts } as const;
+  return createItemStore(deps, { ...kind, schema: AlertSchema }, (message) => message);
+}
+
+export async function listAlerts(
+  { alerts, alertStates }: AlertDeps,
+  { projectId }: SignedInProjectMember,
+): Promise<{ alerts: Alert[] }> {
+  const shown = alerts.listPlaced(projectId).map(async ({ item, place }) => {
+    return withState(item, await readState(alertStates, projectId, place, item));
+  });
+  return { alerts: await Promise.all(shown) };
+}
+
+export async function getAlert(
+  deps: AlertDeps,
+  request: Pick<GetRequest, 'id'>,
+  { projectId }: SignedInProjectMember,
+): Promise<{ alert: Alert; changes: AlertChange[]; looks: AlertLook[] }> {
+  const { item, place } = await deps.alerts.findPlaced(projectId, requiredField('id', request.id));
+  const state = await readState(deps.alertStates, projectId, place, item);
+  return { alert: withState(item, state), changes: changesOf(state), looks: looksOf(state) };
+}
+
+export async function createAlert(
+  deps: AlertDeps,
+  request: CreateRequest,
+  caller: Caller,
+): Promise<{ alert: Alert }> {
+  const { recipientIds, withoutMail } = request;
+  const now = timestampFromMs(deps.clock.nowMs());
+  if (withoutMail && recipientIds.length > 0) {
+    throw invalidArgument('recipientIds', 'must be empty with withoutMail');
+  }
+  const asked = recipientIds.length === 0 && !withoutMail ? [caller.customerId] : recipientIds;
+  const alert = create(AlertSchema, {
+    id: newId(),
+    displayName: displayNameField('displayName', request.displayName),
+    spec: specField(deps, request.spec),
+    condition: conditionField(request.condition),
+    interval: intervalField(request.interval),
+    recipientIds: recipientsField(deps, 'recipientIds', asked, caller),
+    ...{ createTime: now, updateTime: now },
+  });
+  refuseLarge(alert);
+  refuseMore(deps, caller);
+  return { alert: await deps.alerts.create(caller, alert) };
+}
+
+export async function updateAlert(
+  deps: AlertDeps,
+  request: UpdateRequest,
+  caller: Caller,
+): Promise<{ alert: Alert }> {
+  const id = requiredField('id', request.id);
+  const { displayName, spec, condition, interval, isPaused, recipients } = request;
+  const field = 'recipients.recipientIds';
+  const given = {
+    ...(displayName !== undefined && { displayName: displayNameField('displayName', displayName) }),
+    ...(spec !== undefined && { spec: specField(deps, spec) }),
+    ...(condition !== undefined && { condition: conditionField(condition) }),
+    ...(interval !== AlertInterval.UNSPECIFIED && { interval: intervalField(interval) }),
+    ...(isPaused !== undefined && { isPaused }),
+    ...(recipients !== undefined && {
+      recipientIds: recipientsField(deps, field, recipients.recipientIds, caller),
+    }),
+    updateTime: timestampFromMs(deps.clock.nowMs()),
+  };
+  await deps.alerts.change(caller, id, (before) => {
+    const after = { ...before, ...given };
+    refuseLarge(after);
+    return after;
+  });
+  const { alert } = await getAlert(deps, { id }, caller);
+  return { alert };
+}
+
+export async function deleteAlert(
+  { alerts }: AlertDeps,
+  request: DeleteRequest,
+  { projectId }: SignedInProjectMember,
+): Promise<Record<string, never>> {
+  await alerts.delete(projectId, requiredField('id', request.id));
+  return {};
+}
+
+/** Throws invalid_argument for a question that no alert can have, or that could not be answered whatever its time. */
+function specField(
+  { checkQuestion }: AlertDeps,
+  spec: InsightQuerySpec | undefined,
+): InsightQuerySpec {
+  if (spec === undefined) throw invalidArgument('spec', 'is required');
+  const rule = whyNotAnAlert(spec);
+  if (rule !== undefined) throw invalidArgument('spec', rule);
+  for (const asked of askedOfPeriod(spec)) checkQuestion(asked, undefined);
+  return spec;
+}
+
+function conditionField(condition: AlertCondition | undefined): AlertCondition {
+  if (condition === undefined) throw invalidArgument('condition', 'is required');
+  const { kind, threshold, recoveryThreshold = threshold } = condition;
+  if (
+    kind === AlertConditionKind.UNSPECIFIED ||
+    AlertConditionKindSchema.value[kind] === undefined
+  ) {
+    throw invalidArgument('condition.kind', 'is required');
+  }
+  for (const [name, value] of Object.entries({ threshold, recoveryThreshold })) {
+    if (!Number.isFinite(value)) throw invalidArgument(`condition.${name}`, 'must be a number');
+  }
+  const isAbove = kind === AlertConditionKind.ABOVE || kind === AlertConditionKind.CHANGE_ABOVE;
+  if (isAbove ? recoveryThreshold > threshold : recoveryThreshold < threshold) {
+    const rule = `must not be ${isAbove ? 'above' : 'below'} the threshold`;
+    throw invalidArgument('condition.recoveryThreshold', rule);
+  }
+  return condition;
+}
+
+function intervalField(interval: AlertInterval): AlertInterval {
+  const isKnown = AlertIntervalSchema.value[interval] !== undefined;
+  if (interval !== AlertInterval.UNSPECIFIED && isKnown) return interval;
+  throw invalidArgument('interval', 'must be five minutes, an hour or a day');
+}
+
+function recipientsField(
+  { directory }: AlertDeps,
+  field: string,
+  sent: readonly string[],
+  { organizationId }: Caller,
+): string[] {
+  if (sent.length > maxRecipients) throw invalidArgument(field, `must be at most ${maxRecipients}`);
+  const members = directory.get(organizationId)?.members ?? [];
+  for (const [index, id] of sent.entries()) {
+    if (members.some(({ customerId }) => customerId === id)) continue;
+    throw invalidArgument(`${field}[${index}]`, 'is no member of the organization');
+  }
+  return [...new Set(sent)];
+}
+
+function refuseLarge(alert: Alert): void {
+  if (Buffer.byteLength(toJsonString(AlertSchema, alert)) <= maxAlertBytes) return;
+  throw invalidArgument('spec', `an alert takes at most ${maxAlertBytes} bytes`);
+}
+
+/** Each is a question that is asked again and again. Calls at the same moment may all pass. */
+function refuseMore({ alerts, byOrganization }: AlertDeps, { organizationId }: Caller): void {
+  let count = 0;
+  for (const projectId of byOrganization.idsOf(organizationId)) count += alerts.count(projectId);
+  if (count < maxAlertsOfOrganization) return;
+  const message = `an organization has at most ${maxAlertsOfOrganization} alerts: delete some`;
+  throw new ConnectError(message, Code.FailedPrecondition);
+}
