@@ -59,6 +59,7 @@ describe.runIf(hasBrowser)('every page', () => {
       profile: [named?.id ?? ''],
       type: formsOfQuestions,
       webhook: [await makeWebhook()],
+      alert: [await makeAlert()],
       board: ['overview'],
       token: [await shareOverview()],
     };
@@ -89,6 +90,16 @@ describe.runIf(hasBrowser)('every page', () => {
     const content = { ...endpoint, subscriptions: [subscription] };
     const { webhook } = await manage(path, { content });
     return String(Reflect.get(Object(webhook), 'id'));
+  }
+
+  async function makeAlert(): Promise<string> {
+    const { alert } = await manage('/dashboard.alerts.v1.AlertsService/Create', {
+      displayName: 'Few views',
+      spec: { insightType: 'INSIGHT_TYPE_TRENDS', events: [{ event: { kind: 'page_view' } }] },
+      condition: { kind: 'ALERT_CONDITION_KIND_BELOW', threshold: 10 },
+      interval: 'ALERT_INTERVAL_HOUR',
+    });
+    return String(Reflect.get(Object(alert), 'id'));
   }
 
   async function shareOverview(): Promise<string> {

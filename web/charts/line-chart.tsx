@@ -1,8 +1,11 @@
 // Lines over time, drawn by uPlot on a canvas. Arrow keys walk the points, each point is read aloud, and a table has
 // them all.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import { annotationsByBucket } from '../annotations/annotations-by-bucket.ts';
+import { ChartAnnotations } from '../annotations/chart-annotations.tsx';
+import { useAnnotations } from '../annotations/known-annotations.ts';
 import { readablePath } from '../text/readable-path.ts';
 import 'uplot/dist/uPlot.min.css';
 import { repaints } from '../shell/theme.ts';
@@ -32,6 +35,8 @@ export function LineChart(props: {
   style?: TimeStyle;
   height?: number;
   onPick?: (moment: number, line: number) => void;
+  /** Leaves out the way to the annotations; those of the chosen bucket are shown all the same. */
+  isTile?: boolean;
 }) {
   const { label, labels, lines, format = shortFigure, style = 'short', height = heightPx } = props;
   // By its name: a newer answer may have other buckets.
@@ -39,7 +44,9 @@ export function LineChart(props: {
   const index = chosen === undefined ? -1 : labels.indexOf(chosen);
   const at = index === -1 ? undefined : index;
   const shown = at === undefined ? undefined : labels[at];
-  const { box, plot } = usePlot({ labels, lines, format, height }, shown, choose);
+  const annotations = useAnnotations();
+  const notes = useMemo(() => annotationsByBucket(labels, annotations), [labels, annotations]);
+  const { box, plot } = usePlot({ labels, lines, format, height, notes }, shown, choose);
   const walk = (event: KeyboardEvent): void => {
     const to = stepOf(event.key, at, labels.length - 1);
     if (to !== undefined) {
@@ -77,6 +84,11 @@ export function LineChart(props: {
             </span>
           );
         })}
+        <ChartAnnotations
+          shown={notes.get(at ?? -1) ?? []}
+          at={shown}
+          isTile={props.isTile ?? false}
+        />
       </figcaption>
     </figure>
   );
@@ -84,7 +96,7 @@ export function LineChart(props: {
 
 /** Draws into `box`, with the cursor at the bucket `shown`; `choose` hears which bucket the pointer is at. */
 function usePlot(
-  { labels, lines, format, height }: Drawn,
+  { labels, lines, format, height, notes }: Drawn,
   shown: string | undefined,
   choose: (label: string | undefined) => void,
 ) {
@@ -104,6 +116,7 @@ function usePlot(
         lines,
         format,
         clock: clockOf(labels),
+        marked: [...notes.keys()],
         onReady: (ready) => point(ready, newest.current),
         onCursor: (bucket) => choose(labels[bucket ?? -1]),
       }),
@@ -119,7 +132,7 @@ function usePlot(
       size.disconnect();
       chart.destroy();
     };
-  }, [labels, lines, round, height]);
+  }, [labels, lines, round, height, notes]);
   return { box, plot };
 }
 
@@ -128,6 +141,8 @@ type Drawn = {
   lines: readonly Line[];
   format: (value: number) => string;
   height: number;
+  /** By bucket. */
+  notes: ReturnType<typeof annotationsByBucket>;
 };
 
 /** The point that a key leads to; undefined where it leads to none. */
@@ -168,6 +183,8 @@ function options(chart: {
   format: (value: number) => string;
   /** What the zone's clock shows at a moment, as if it were UTC. */
   clock: (ms: number) => number;
+  /** The buckets that have annotations. */
+  marked: readonly number[];
   onReady: (plot: uPlot) => void;
   onCursor: (bucket: number | null | undefined) => void;
 }): uPlot.Options {
@@ -225,10 +242,29 @@ function options(chart: {
     ],
     hooks: {
       ready: [chart.onReady],
+      draw: [(plot) => drawMarks(plot, chart.marked, ink)],
       // A plot that is drawn anew begins without a point; the reader's stays.
       setCursor: [(plot) => plot.status === 1 && chart.onCursor(plot.cursor.idx)],
     },
   };
+}
+
+/** A dashed line with a flag at the top for each bucket. */
+function drawMarks({ ctx, bbox, data, valToPos }: uPlot, buckets: readonly number[], ink: string) {
+  const pixel = window.devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = ink;
+  ctx.lineWidth = pixel;
+  ctx.setLineDash([3 * pixel, 3 * pixel]);
+  for (const bucket of buckets) {
+    const x = Math.round(valToPos(data[0][bucket] ?? 0, 'x', true));
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillRect(x, bbox.top, 7 * pixel, 5 * pixel);
+  }
+  ctx.restore();
 }
 
 const minuteSeconds = 60;

@@ -1,5 +1,6 @@
 // Stacked bars, the parts below zero hanging down. Arrow keys walk the bars, each bar is read aloud.
 
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { readablePath } from '../text/readable-path.ts';
 import { shortFigure } from '../ui/figures.ts';
@@ -13,6 +14,10 @@ export function StackedBars(props: {
   stacks: readonly Stack[];
   height: number;
   onPick?: (at: number) => void;
+  /** The bars that get a flag. */
+  marked?: Pick<ReadonlySet<number>, 'has'>;
+  /** What stands below, by the bar that is chosen. */
+  below?: (at: number | undefined) => ComponentChildren;
 }) {
   const { label, parts, stacks, height } = props;
   const [at, setAt] = useState<number>();
@@ -49,6 +54,7 @@ export function StackedBars(props: {
               key={stack.name}
               class="stack-bar"
               data-at={index === at}
+              data-marked={props.marked?.has(index) ?? false}
               onPointerEnter={() => setAt(index)}
               onClick={() => props.onPick?.(index)}
             >
@@ -68,6 +74,7 @@ export function StackedBars(props: {
             <b>{here ? shortFigure(Math.abs(here.parts[part] ?? 0)) : ''}</b>
           </span>
         ))}
+        {props.below?.(at)}
       </figcaption>
     </figure>
   );

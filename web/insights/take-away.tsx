@@ -1,8 +1,8 @@
-// What can be done with a question: save it to a board, copy it as JSON or as a command.
+// What can be done with a question: save it to a board, make an alert of it, copy it as JSON or as a command.
 
 import { useState } from 'preact/hooks';
 import type { AnswerSource, QueryRequest } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { requestCurl, requestJson } from '../question/ask.ts';
+import { requestCurl, requestJson, writeSpec } from '../question/ask.ts';
 import type { QuestionForm } from '../question/forms.ts';
 import { Code, copyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -20,7 +20,7 @@ export function TakeAway(props: {
   /** Of the answer that is shown. */
   sources: readonly AnswerSource[];
 }) {
-  const { request, sources } = props;
+  const { request, sources, question } = props;
   const [open, setOpen] = useState<'save' | 'code'>();
   const close = (): void => setOpen(undefined);
   return (
@@ -37,6 +37,14 @@ export function TakeAway(props: {
         </MenuItem>
         <MenuItem onChoose={() => setOpen('code')}>Show both</MenuItem>
       </Menu>
+      {hasRole(Role.MEMBER) && mayAlert(props.form, question.spec) ? (
+        <a
+          class="button"
+          href={`/p/${props.projectId}/alerts?${new URLSearchParams({ form: props.form.id, q: writeSpec(question.spec) })}`}
+        >
+          Alert
+        </a>
+      ) : null}
       {hasRole(Role.MEMBER) ? (
         <button type="button" class="primary" onClick={() => setOpen('save')}>
           Save to a board
@@ -55,6 +63,12 @@ export function TakeAway(props: {
       {open === 'save' ? <SaveDialog {...props} onClose={close} /> : null}
     </div>
   );
+}
+
+/** An alert has one number. */
+function mayAlert({ id }: QuestionForm, { events, breakdowns }: QuestionState['spec']): boolean {
+  const isOne = id === 'sessions' || (events.length === 1 && /^(trends|segmentation)$/.test(id));
+  return isOne && breakdowns.length === 0;
 }
 
 /** Which rows the answer was counted from, and why not from others. */

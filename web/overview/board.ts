@@ -35,7 +35,7 @@ export function groupsOf(conditions: readonly Condition[]): FilterGroup[] {
 }
 
 /** Names the question: the address's range, and the page's conditions. */
-function questionKey(projectId: string, conditions: readonly Condition[]): string {
+export function questionKey(projectId: string, conditions: readonly Condition[]): string {
   const time = JSON.stringify(timeQuery(address.value.query));
   return `overview ${projectId} ${time} ${writeConditions(conditions) ?? ''}`;
 }

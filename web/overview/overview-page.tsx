@@ -11,7 +11,7 @@ import { type Condition, readConditions, writeConditions } from '../filter/condi
 import { CookielessNote, hasCookieless } from '../filter/cookieless.tsx';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
-import { timeQuery } from '../question/board-time.ts';
+import { boardTime, timeQuery } from '../question/board-time.ts';
 import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { Freshness, LeftOutNote } from '../results/provenance.tsx';
@@ -20,9 +20,18 @@ import { BoardFault } from '../retries/busy-note.tsx';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
-import { RangePicker } from '../time/range.tsx';
+import { RangePicker, useRange } from '../time/range.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { BigChart, listHref, RowsOf } from './big-chart.tsx';
-import { answerOf, type Course, groupsOf, resultOf, useCourses, useOverview } from './board.ts';
+import {
+  answerOf,
+  type Course,
+  groupsOf,
+  questionKey,
+  resultOf,
+  useCourses,
+  useOverview,
+} from './board.ts';
 import { FigureTile } from './figure-tile.tsx';
 import { type Measure, measures } from './measures.ts';
 import { RankingCard } from './ranking-card.tsx';
@@ -111,23 +120,52 @@ export function Page({ params }: PageProps) {
               onOpen={(rows) => open(measure.trend, rows)}
             />
           ) : null}
-          <div class="rankings">
-            {cards.map((card) => (
-              <RankingCard
-                key={card.name}
-                {...card}
-                board={board}
-                hrefOf={hrefOf}
-                questionOf={furtherHref}
-                onFilter={(condition) => setConditions(withCondition(conditions, condition))}
-                onKind={(kind) => navigate(listHref(projectId, 'events', { kind }))}
-              />
-            ))}
-          </div>
+          <Rankings
+            board={board}
+            hrefOf={hrefOf}
+            questionOf={furtherHref}
+            onFilter={(condition) => setConditions(withCondition(conditions, condition))}
+            onKind={(kind) => navigate(listHref(projectId, 'events', { kind }))}
+          />
+          <Goals
+            key={projectId}
+            projectId={projectId}
+            conditions={bots && asked}
+            includeCookieless={isCounted}
+          />
         </div>
       )}
     </>
   );
+}
+
+type RankingProps = Parameters<typeof RankingCard>[0];
+
+function Rankings(props: Omit<RankingProps, keyof (typeof cards)[number]>) {
+  return (
+    <div class="rankings">
+      {cards.map((card) => (
+        <RankingCard key={card.name} {...card} {...props} />
+      ))}
+    </div>
+  );
+}
+
+const loadGoals = async () => (await import('../goals/goals-card.tsx')).GoalsCard;
+
+/** At the end of the page: its code comes last, and nothing below it moves. */
+function Goals(props: {
+  projectId: string;
+  conditions: readonly Condition[] | undefined;
+  includeCookieless: boolean;
+}) {
+  const { projectId, conditions, includeCookieless } = props;
+  const { query } = address.value;
+  const range = useRange();
+  const name = conditions && `${questionKey(projectId, conditions)} ${includeCookieless}`;
+  const filters = { filterGroups: groupsOf(conditions ?? []) };
+  const asked = { timeRange: boardTime(query, range), filters, includeCookieless };
+  return <Loaded load={loadGoals} name="goals" with={{ projectId, name, asked }} />;
 }
 
 /** What the page counts: by its conditions, and of bots and cookieless visitors as the address says. */

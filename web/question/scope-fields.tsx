@@ -17,6 +17,7 @@ import {
 export function ScopeFields(props: {
   label: string;
   filtersLabel?: string;
+  placeholder?: string;
   scope: EventFilter | undefined;
   onChange: (scope: EventFilter) => void;
 }) {
@@ -29,7 +30,7 @@ export function ScopeFields(props: {
       <Combo
         label={label}
         value={scope.kind}
-        placeholder="Any event"
+        placeholder={props.placeholder ?? 'Any event'}
         suggestions={kinds}
         hint={isUnknown(scope.kind) ? unknownKindHint : ''}
         onValue={(kind) => onChange({ ...scope, kind })}
@@ -55,6 +56,8 @@ export function PropertyField(props: {
 
 /** A property of the events of a kind that has numbers. */
 export function NumberPropertyField(props: {
+  label?: string;
+  placeholder?: string;
   kind: string;
   value: string;
   onValue: (property: string) => void;

@@ -1,6 +1,10 @@
 // Users who are new, returning or resurrecting in a bucket, and below them those who did not come again.
 
+import { useMemo } from 'preact/hooks';
 import type { DataPoint, LifecycleResult } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { annotationsByBucket } from '../annotations/annotations-by-bucket.ts';
+import { ChartAnnotations } from '../annotations/chart-annotations.tsx';
+import { useAnnotations } from '../annotations/known-annotations.ts';
 import { DataTable } from '../charts/data-table.tsx';
 import { StackedBars } from '../charts/stacked-bars.tsx';
 import { labelDay } from '../time/labels.ts';
@@ -17,8 +21,11 @@ export function Lifecycle({
   height,
   onOpen,
   spec,
+  isTile,
 }: Shown<LifecycleResult>) {
   const style = timeStyle(granularity);
+  const annotations = useAnnotations();
+  const notes = useMemo(() => annotationsByBucket(labels, annotations), [labels, annotations]);
   const at = (points: DataPoint[], index: number): number => points[index]?.value ?? 0;
   const stacks = labels.map((from, index) => ({
     name: formatLabel(from, style),
@@ -36,6 +43,14 @@ export function Lifecycle({
         parts={parts}
         stacks={stacks}
         height={height}
+        marked={notes}
+        below={(at) => (
+          <ChartAnnotations
+            shown={notes.get(at ?? -1) ?? []}
+            at={labels[at ?? -1]}
+            isTile={isTile}
+          />
+        )}
         {...(onOpen
           ? {
               onPick: (index: number) => {

@@ -44,6 +44,7 @@ export function Trends(shown: Shown<TrendsResult>) {
         format={format}
         style={style}
         height={shown.height}
+        isTile={shown.isTile}
         {...(onOpen
           ? {
               onPick: (at: number) => {

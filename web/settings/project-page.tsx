@@ -1,7 +1,8 @@
-// A project's name, its time zone, its keys, and whose SDKs may send to it.
+// A project's name, its time zone, its keys, whose SDKs may send to it, and its annotations.
 
 import { useState } from 'preact/hooks';
 import type { Project } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { Annotations } from '../annotations/annotations.tsx';
 import { inProject } from '../client.ts';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
@@ -42,6 +43,10 @@ export function Page() {
       </section>
       <VendorFamilies key={project.id} project={project} />
       <ProjectKeys project={project} />
+      <section class="card">
+        <h2>Annotations</h2>
+        <Annotations key={project.id} project={project} />
+      </section>
     </>
   );
 }

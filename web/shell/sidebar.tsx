@@ -22,6 +22,7 @@ export const projectPlaces: Place[] = [
   { path: '/profiles', name: 'Profiles', icon: 'people' },
   { path: '/insights/trends', name: 'Insights', icon: 'chart' },
   { path: '/boards', name: 'Boards', icon: 'grid' },
+  { path: '/alerts', name: 'Alerts', icon: 'bell' },
   { path: '/webhooks', name: 'Webhooks', icon: 'send' },
   { path: '/setup', name: 'Setup', icon: 'plug' },
   { path: '/settings', name: 'Settings', icon: 'sliders' },

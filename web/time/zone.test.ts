@@ -1,6 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, it } from 'vitest';
-import { dayText, learnClock, startOfDayAt, wallMs } from './zone.ts';
+import { dayText, learnClock, momentOfText, startOfDayAt, wallMs, wallText } from './zone.ts';
 
 it('follows the clock that the service tells of a zone, and the browser before it', () => {
   const zone = 'America/Vancouver';
@@ -15,4 +15,16 @@ it('follows the clock that the service tells of a zone, and the browser before i
   expect(wallMs(springMs - 1, zone) - (springMs - 1)).toBe(-480 * 60_000);
   const longAgo = Date.parse('2010-07-01T12:00Z');
   expect(wallMs(longAgo, zone) - longAgo).toBe(-420 * 60_000);
+});
+
+it('writes a moment as the zone’s clocks show it, and reads it again', () => {
+  const zone = 'Europe/Berlin';
+  const moment = new Date('2026-07-01T12:34:00Z');
+  expect(wallText(moment, zone)).toBe('2026-07-01T14:34');
+  expect(momentOfText('2026-07-01T14:34', zone)).toEqual(moment);
+  // Clocks leave out 02:00 to 03:00 on this day.
+  expect(momentOfText('2026-03-29T02:30', zone)?.toISOString()).toBe('2026-03-29T01:30:00.000Z');
+  for (const text of ['', '2026-13-01T00:00', 'tomorrow']) {
+    expect(momentOfText(text, zone)).toBeUndefined();
+  }
 });

@@ -51,12 +51,36 @@ export function wallMs(ms: number, zone: string): number {
 
 /** The moment at which a zone's clocks show a day's midnight; the day's first moment where midnight is left out. */
 export function startOfDay(year: number, month: number, day: number, zone: string): Date {
-  const wanted = Date.UTC(year, month - 1, day);
+  return momentAt(Date.UTC(year, month - 1, day), zone);
+}
+
+/** The moment at which a zone's clocks show `wanted`, as if it were UTC; the first moment after a gap that holds it. */
+function momentAt(wanted: number, zone: string): Date {
   let guess = wanted;
   // The offset at the guess, then at the corrected guess: the second is right unless the hour does not exist.
   for (let round = 0; round < 2; round += 1) guess = wanted - (wallMs(guess, zone) - guess);
   const shown = wallMs(guess, zone);
   return new Date(shown < wanted ? guess + (wanted - shown) : guess);
+}
+
+/** 2026-11-23T14:05: the form that fields of day and time take. */
+export function wallText(moment: Date, zone: string): string {
+  return new Date(wallMs(moment.getTime(), zone)).toISOString().slice(0, 16);
+}
+
+/** A moment as the service labels a bucket that begins with it: 2026-11-01T00:00:00-07:00. */
+export function labelAt(moment: Date, zone: string): string {
+  const wall = wallMs(moment.getTime(), zone);
+  const minutes = Math.round((wall - moment.getTime()) / 60_000);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  const distance = `${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
+  return `${new Date(wall).toISOString().slice(0, 19)}${minutes < 0 ? '-' : '+'}${distance}`;
+}
+
+/** The moment of a text of wallText; undefined where it is none. */
+export function momentOfText(text: string, zone: string): Date | undefined {
+  const wanted = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text) ? Date.parse(`${text}Z`) : Number.NaN;
+  return Number.isNaN(wanted) ? undefined : momentAt(wanted, zone);
 }
 
 export const dayMs = 86_400_000;

@@ -11,6 +11,7 @@ const paths = {
   person: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4 21c0-4 3.500-6 8-6s8 2 8 6',
   chart: 'M4 20V4M4 20h16M8 16l4-5 3 3 5-7',
   grid: 'M4 4h7v9H4zM13 4h7v5h-7zM13 11h7v9h-7zM4 15h7v5H4z',
+  bell: 'M6 17V11a6 6 0 0 1 12 0v6l1.500 1.500h-15L6 17ZM10 21h4',
   send: 'M20 4 4 11l6 3 3 6 7-16ZM10 14l4-4',
   plug: 'M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0V8ZM12 17v4',
   sliders: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4',

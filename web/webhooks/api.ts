@@ -88,6 +88,7 @@ export const webhooksApi = {
 
 export const projectSubject = 'WEBHOOK_SUBJECT_TYPE_PROJECT';
 export const projectSubscriptionType = 'WEBHOOK_SUBSCRIPTION_TYPE_EVENT';
+export const alertSubscriptionType = 'WEBHOOK_SUBSCRIPTION_TYPE_ALERT';
 
 /** What room events are about. */
 export const subjects = [
@@ -99,6 +100,7 @@ export const subjects = [
 /** `event`: the type that is delivered. */
 export const subscriptionTypes = [
   { value: projectSubscriptionType, name: 'An event of a project came', event: 'event' },
+  { value: alertSubscriptionType, name: 'An alert of a project changed', event: 'alert' },
   {
     value: 'WEBHOOK_SUBSCRIPTION_TYPE_MESSAGE_SENT',
     name: 'A message was sent',

@@ -14,6 +14,7 @@ import { KindPicker } from '../filter/kind-picker.tsx';
 import { SuggestingProject } from '../filter/schema.ts';
 import { currentOrg, currentProject, projectsOf } from '../workspace.ts';
 import {
+  alertSubscriptionType,
   type PropertyFilterJson,
   projectSubject,
   projectSubscriptionType,
@@ -36,7 +37,7 @@ export function SubscriptionFields(props: {
         options={subscriptionTypes}
         onValue={(type) => onChange(ofType(value, type))}
       />
-      {value.subscription_type === projectSubscriptionType ? (
+      {isOfProject(value.subscription_type) ? (
         <ProjectFields {...props} />
       ) : (
         <RoomFields {...props} />
@@ -45,11 +46,18 @@ export function SubscriptionFields(props: {
   );
 }
 
+function isOfProject(type: string): boolean {
+  return type === projectSubscriptionType || type === alertSubscriptionType;
+}
+
 /** A type of the other sort has other subjects and another filter. */
 function ofType(value: Subscription, subscription_type: string): Subscription {
-  const isProject = subscription_type === projectSubscriptionType;
-  if (isProject === (value.subscription_type === projectSubscriptionType)) {
-    return { ...value, subscription_type };
+  const isProject = isOfProject(subscription_type);
+  if (isProject === isOfProject(value.subscription_type)) {
+    const { filter, ...rest } = value;
+    // Alerts have none.
+    const kept = filter && subscription_type !== alertSubscriptionType ? { filter } : {};
+    return { ...rest, ...kept, subscription_type };
   }
   return isProject
     ? {
@@ -109,20 +117,22 @@ function ProjectFields(props: { value: Subscription; onChange: (next: Subscripti
         }
         onValue={(subject_id) => onChange({ ...value, subject_id })}
       />
-      <SuggestingProject.Provider value={value.subject_id}>
-        <KindPicker
-          kinds={kinds}
-          title="Send a kind of event"
-          action="Add it"
-          onChange={(next) => put({ kinds: next })}
-        />
-        <FilterBar
-          label="Only events where"
-          of="events alone"
-          conditions={properties.map(conditionOf)}
-          onChange={(next) => put({ properties: next.map(jsonOf) })}
-        />
-      </SuggestingProject.Provider>
+      {value.subscription_type === projectSubscriptionType ? (
+        <SuggestingProject.Provider value={value.subject_id}>
+          <KindPicker
+            kinds={kinds}
+            title="Send a kind of event"
+            action="Add it"
+            onChange={(next) => put({ kinds: next })}
+          />
+          <FilterBar
+            label="Only events where"
+            of="events alone"
+            conditions={properties.map(conditionOf)}
+            onChange={(next) => put({ properties: next.map(jsonOf) })}
+          />
+        </SuggestingProject.Provider>
+      ) : null}
     </div>
   );
 }

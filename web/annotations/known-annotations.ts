@@ -1,0 +1,36 @@
+// The annotations of the project that is open, for all charts of a page: read once, and anew after a change. A chart
+// without them is whole: where they cannot be read, the next chart asks again.
+
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Annotation } from '../../proto/gen/dashboard/annotations/v1/annotations_pb.js';
+import { currentProject } from '../workspace.ts';
+
+const none: readonly Annotation[] = [];
+const known = signal({ projectId: '', annotations: none });
+let asked = { projectId: '', atMs: Number.NEGATIVE_INFINITY };
+/** What others write meanwhile is on the next page that is opened after this time. */
+const freshMs = 60_000;
+
+export function useAnnotations(): readonly Annotation[] {
+  const projectId = currentProject.value?.id;
+  useEffect(() => {
+    if (projectId === undefined) return;
+    const isFresh = asked.projectId === projectId && performance.now() - asked.atMs < freshMs;
+    if (!isFresh) void readAnnotations(projectId);
+  }, [projectId]);
+  return known.value.projectId === projectId ? known.value.annotations : none;
+}
+
+/** Reads them anew, for all charts. */
+export async function readAnnotations(projectId: string): Promise<void> {
+  const question = { projectId, atMs: performance.now() };
+  asked = question;
+  try {
+    const { listAnnotations } = await import('./annotations-client.ts');
+    const annotations = await listAnnotations(projectId);
+    if (asked === question) known.value = { projectId, annotations };
+  } catch {
+    if (asked === question) asked = { projectId: '', atMs: Number.NEGATIVE_INFINITY };
+  }
+}
