@@ -1,5 +1,6 @@
-// Second of the composition, called by main.ts in each of several processes that serve the port. Builds on foundation.ts
-// and port.ts; has no pipeline, and asks its starter for what only the starter knows. Below, how service.ts starts them.
+// Second of the composition, called by main.ts in each of several processes that serve the port. Builds on
+// foundation.ts and port.ts; has no pipeline, and asks its starter for what only the starter knows. Below, how
+// service.ts starts them.
 
 import { join } from 'node:path';
 import {

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { EventFilterSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type Alert,
+  type AlertCondition,
   AlertConditionKind,
   AlertConditionSchema,
   AlertInterval,
@@ -69,10 +70,7 @@ export function AlertForm(props: {
     const fields = {
       displayName,
       spec,
-      condition: create(AlertConditionSchema, {
-        ...{ kind: Number(kind), threshold: Number(threshold) },
-        ...(recovery.trim() === '' ? {} : { recoveryThreshold: Number(recovery) }),
-      }),
+      condition: conditionOf(kind, threshold, recovery),
       interval: Number(interval),
     };
     const recipientIds = [...told];
@@ -120,6 +118,13 @@ export function AlertForm(props: {
       <Recipients told={told} onChange={setTold} />
     </Form>
   );
+}
+
+function conditionOf(kind: string, threshold: string, recovery: string): AlertCondition {
+  return create(AlertConditionSchema, {
+    ...{ kind: Number(kind), threshold: Number(threshold) },
+    ...(recovery.trim() === '' ? {} : { recoveryThreshold: Number(recovery) }),
+  });
 }
 
 function Question(props: { spec: InsightQuerySpec; onChange: (spec: InsightQuerySpec) => void }) {

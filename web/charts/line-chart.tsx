@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { annotationsByBucket } from '../annotations/annotations-by-bucket.ts';
 import { ChartAnnotations } from '../annotations/chart-annotations.tsx';
+import { drawMarks } from '../annotations/draw-marks.ts';
 import { useAnnotations } from '../annotations/known-annotations.ts';
 import { readablePath } from '../text/readable-path.ts';
 import 'uplot/dist/uPlot.min.css';
@@ -188,7 +189,6 @@ function options(chart: {
   onReady: (plot: uPlot) => void;
   onCursor: (bucket: number | null | undefined) => void;
 }): uPlot.Options {
-  const colors = seriesColors();
   const { ink, grid } = textColors();
   const isWhole = chart.lines.every(({ values }) => values.every(isWholeOrNull));
   const axis = {
@@ -222,24 +222,7 @@ function options(chart: {
       },
     ],
     scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.08 : 1] } },
-    series: [
-      {},
-      ...chart.lines.map((line, index) => {
-        const color = colors[seriesOf(chart.lines, index) % colors.length] ?? ink;
-        return {
-          stroke: color,
-          width: line.isPrevious ? 1.5 : 2,
-          ...(line.isPrevious ? { dash: [4, 4] } : {}),
-          ...(chart.lines.length === 1
-            ? { fill: `color-mix(in srgb, ${color} 12%, transparent)` }
-            : {}),
-          points: {
-            show: chart.lines[0] !== undefined && chart.lines[0].values.length < 2,
-            size: 7,
-          },
-        };
-      }),
-    ],
+    series: [{}, ...seriesOptions(chart.lines, ink)],
     hooks: {
       ready: [chart.onReady],
       draw: [(plot) => drawMarks(plot, chart.marked, ink)],
@@ -249,22 +232,18 @@ function options(chart: {
   };
 }
 
-/** A dashed line with a flag at the top for each bucket. */
-function drawMarks({ ctx, bbox, data, valToPos }: uPlot, buckets: readonly number[], ink: string) {
-  const pixel = window.devicePixelRatio;
-  ctx.save();
-  ctx.strokeStyle = ctx.fillStyle = ink;
-  ctx.lineWidth = pixel;
-  ctx.setLineDash([3 * pixel, 3 * pixel]);
-  for (const bucket of buckets) {
-    const x = Math.round(valToPos(data[0][bucket] ?? 0, 'x', true));
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-    ctx.fillRect(x, bbox.top, 7 * pixel, 5 * pixel);
-  }
-  ctx.restore();
+function seriesOptions(lines: readonly Line[], ink: string): uPlot.Series[] {
+  const colors = seriesColors();
+  return lines.map((line, index) => {
+    const color = colors[seriesOf(lines, index) % colors.length] ?? ink;
+    return {
+      stroke: color,
+      width: line.isPrevious ? 1.5 : 2,
+      ...(line.isPrevious ? { dash: [4, 4] } : {}),
+      ...(lines.length === 1 ? { fill: `color-mix(in srgb, ${color} 12%, transparent)` } : {}),
+      points: { show: lines[0] !== undefined && lines[0].values.length < 2, size: 7 },
+    };
+  });
 }
 
 const minuteSeconds = 60;

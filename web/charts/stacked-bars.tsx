@@ -67,16 +67,25 @@ export function StackedBars(props: {
       <Names {...{ stacks }} />
       <figcaption class="legend" aria-live="polite">
         <span class="legend-time">{here?.name ?? ' '}</span>
-        {parts.map((name, part) => (
-          <span key={name} class="legend-item">
-            <i data-series={part % 8} />
-            {readablePath(name)}
-            <b>{here ? shortFigure(Math.abs(here.parts[part] ?? 0)) : ''}</b>
-          </span>
-        ))}
+        <Values {...{ parts }} of={here} />
         {props.below?.(at)}
       </figcaption>
     </figure>
+  );
+}
+
+/** Each part's colour and name, with its value in the bar that is chosen. */
+function Values({ parts, of }: { parts: readonly string[]; of: Stack | undefined }) {
+  return (
+    <>
+      {parts.map((name, part) => (
+        <span key={name} class="legend-item">
+          <i data-series={part % 8} />
+          {readablePath(name)}
+          <b>{of ? shortFigure(Math.abs(of.parts[part] ?? 0)) : ''}</b>
+        </span>
+      ))}
+    </>
   );
 }
 

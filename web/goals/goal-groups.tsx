@@ -10,8 +10,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { percent, shortFigure } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
-import type { Measured } from './goals-card.tsx';
-import { goalsClient } from './goals-client.ts';
+import { goalsClient, type Measured } from './goals-client.ts';
 
 export function GoalGroups(props: {
   projectId: string;

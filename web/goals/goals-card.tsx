@@ -1,13 +1,8 @@
 // What the project's goals have reached in the overview's range: number, rate and revenue of each. A goal opens by
 // source and page.
 
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { useState } from 'preact/hooks';
-import type {
-  Goal,
-  MeasuredGoal,
-  MeasureRequestSchema,
-} from '../../proto/gen/dashboard/goals/v1/goals_pb.js';
+import type { Goal, MeasuredGoal } from '../../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { inProject } from '../client.ts';
 import { useResource } from '../resource.ts';
 import { Fault } from '../ui/fault.tsx';
@@ -16,13 +11,7 @@ import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { GoalDialog } from './goal-form.tsx';
 import { GoalGroups } from './goal-groups.tsx';
-import { goalsClient } from './goals-client.ts';
-
-/** The time and the conditions of the page. */
-export type Measured = Pick<
-  MessageInitShape<typeof MeasureRequestSchema>,
-  'timeRange' | 'filters' | 'includeCookieless'
->;
+import { goalsClient, type Measured } from './goals-client.ts';
 
 /** `name` names all that `asked` says; undefined while it is not known. */
 export function GoalsCard(props: { projectId: string; name: string | undefined; asked: Measured }) {
