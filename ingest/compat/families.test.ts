@@ -71,6 +71,7 @@ const typed = {
   b: { boolValue: true },
   o: { stringValue: '{"k":1}' },
 };
+const textless = { toString: 1, valueOf: 1 };
 const named = { $name: { stringValue: 'signed up' } };
 
 describe('Segment and those who send its messages', () => {
@@ -137,6 +138,9 @@ describe('Segment and those who send its messages', () => {
     await takeOnly('rudderstack');
     const first = await post('/v1/track', { ...own, timestamp: undefined }, basic());
     const second = await post('/v1/track', { ...own, anonymousId: 'anon-2' }, basic());
+    const past = '2026-11-26T10:00:00Z';
+    const told = await post('/v1/track', { ...own, timestamp: past }, basic());
+    expect(told.events).toMatchObject([{ occurTime: new Date(past).toISOString() }]);
     const identify = { type: 'identify', channel: 'web', userId: 'user1', context };
     const person = await post('/v1/identify', identify, basic());
     await takeOnly(...compatFamilies);
@@ -235,6 +239,17 @@ describe('counters of sites', () => {
     ]);
   });
 
+  // Such an object throws where it is made a text or a number.
+  it.each([
+    ['Plausible', '/api/event', { $: { amount: textless, currency: 'EUR' } }],
+    ['OpenPanel', '/track', { type: 'track', payload: { name: 'bought', groups: [textless] } }],
+  ])('%s: takes an object in the place of a text', async (_family, path, members) => {
+    const headers = path === '/track' ? { 'openpanel-client-id': service.publicKey } : {};
+    const body = { n: 'bought', d: service.publicKey, u: 'http://shop.test/', ...members };
+    const { status, events } = await post(path, body, headers);
+    expect([status < 300, events]).toEqual([true, [expect.objectContaining({ kind: 'bought' })]]);
+  });
+
   it('Umami: page views, events and persons', async () => {
     const website = service.publicKey;
     const view = { website, hostname: 'shop.test', url: '/page', title: 'Shop' };
@@ -246,6 +261,22 @@ describe('counters of sites', () => {
     const payload = { website, id: 'user1', data: { plan: 'pro' } };
     const described = await post('/api/send', { type: 'identify', payload });
     expect(described.changes).toMatchObject([{ externalId: 'user1' }]);
+  });
+
+  it.each([
+    ['A%20shop%3A%2050%25%20off', 'A shop: 50% off'],
+    ['A shop: 50% off', 'A shop: 50% off'],
+    ['50%AF', '50%AF'],
+  ])('Umami: the tracker escapes a title, %s, and an address twice', async (title, meant) => {
+    const website = service.publicKey;
+    const view = { website, hostname: 'shop.test', url: '/a%2520b', title };
+    const { events } = await post('/api/send', { type: 'event', payload: view });
+    expect(events).toMatchObject([
+      {
+        autoProperties: { $url: { stringValue: 'https://shop.test/a%20b' } },
+        customProperties: { title: { stringValue: meant } },
+      },
+    ]);
   });
 
   it('OpenPanel: always 200 with JSON, also where nothing can be read', async () => {
@@ -264,6 +295,12 @@ describe('counters of sites', () => {
         ],
       },
     ]);
+    const grouped = { profileId: 'user1', groupIds: ['acme'] };
+    const member = await post('/track', { type: 'assign_group', payload: grouped }, headers);
+    expect(member.changes).toMatchObject([{ traits: [['$group_group', '"acme"']] }]);
+    const inGroup = { name: 'in group', profileId: 'user1', groups: ['acme'] };
+    const { events } = await post('/track', { type: 'track', payload: inGroup }, headers);
+    expect(events).toMatchObject([{ autoProperties: { $group_group: { stringValue: 'acme' } } }]);
     expect(await post('/track', '{', headers)).toMatchObject({ status: 200, events: [] });
   });
 

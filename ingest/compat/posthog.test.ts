@@ -222,6 +222,11 @@ describe('persons', () => {
           { event: '$groupidentify' },
           { distinct_id: 'user1', $group_type: 'company', $group_key: 'acme' },
         ),
+        // As Node's SDK describes a group that is nobody's: no person is made of it.
+        event(
+          { event: '$groupidentify', distinct_id: '$company_acme' },
+          { $group_type: 'company', $group_key: 'acme', $group_set: { size: 9 } },
+        ),
       ),
     );
     const made = (await changes()).slice(before);

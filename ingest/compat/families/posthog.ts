@@ -111,7 +111,7 @@ function addCalls(
     ...membersOf(properties['$set']),
   };
   const isIdentify = event['event'] === '$identify';
-  if (!isIdentify && Object.keys(traits).length === 0) return;
+  if (!isIdentify && (Object.keys(traits).length === 0 || isGroup(distinctId, properties))) return;
   const anonymousId = isIdentify ? properties['$anon_distinct_id'] : undefined;
   calls.push({ externalId: distinctId, anonymousId, traits });
 }
@@ -120,6 +120,12 @@ function groupTraits(event: JsonObject, properties: JsonObject): JsonObject {
   const type = textOf(properties['$group_type']);
   if (event['event'] !== '$groupidentify' || type === undefined) return {};
   return { [`$group_${type}`]: idText(properties['$group_key']) };
+}
+
+/** Node's SDK describes a group in the name of nobody: the group stands where a person would. */
+function isGroup(distinctId: string, properties: JsonObject): boolean {
+  const [type, key] = [idText(properties['$group_type']), idText(properties['$group_key'])];
+  return type !== undefined && key !== undefined && distinctId === `$${type}_${key}`;
 }
 
 function membersOf(value: unknown): JsonObject {

@@ -97,8 +97,8 @@ function draftOf(message: JsonObject, type: string, batchSentMs: number | undefi
   const anonymousId = idText(message['anonymousId']);
   draft.distinctId = idText(message['userId']) ?? anonymousId;
   draft.id = idText(message['messageId']);
-  // RudderStack's Node SDK has no `timestamp` for each event.
-  draft.timeMs = timeMsOf(message['originalTimestamp'] ?? message['timestamp']);
+  // RudderStack's SDKs tell when the call was made, and beside it the time that the caller gave, if any.
+  draft.timeMs = timeMsOf(message['timestamp'] ?? message['originalTimestamp']);
   draft.sentMs = timeMsOf(message['sentAt']) ?? batchSentMs;
   const context = isObject(message['context']) ? message['context'] : {};
   draft.session = sessionOf(context, anonymousId ?? draft.distinctId);

@@ -53,7 +53,7 @@ function decode(_head: SentHead, json: unknown): Decoded {
       if (profileId !== undefined) {
         decoded.calls.push({
           externalId: profileId,
-          traits: { $group_group: payload['groupIds'] },
+          traits: { $group_group: groupText(payload['groupIds']) },
         });
       }
       break;
@@ -83,11 +83,16 @@ function decodeTrack(payload: JsonObject, profileId: string | undefined, decoded
   properties.putText('$url', path);
   properties.putText('$referrer', sent['__referrer']);
   properties.put('title', textOf(sent['__title']));
-  const groups = payload['groups'];
-  if (Array.isArray(groups) && groups.length > 0) properties.put('$group_group', groups.join(', '));
+  properties.put('$group_group', groupText(payload['groups']));
   putRevenue(properties, { ...sent, revenue: sent['__revenue'] ?? sent['revenue'] });
   for (const key in sent) if (!own.has(key)) properties.put(key, sent[key]);
   decoded.events.push(draft);
+}
+
+/** The same for an event and a person; undefined where there is no group. */
+function groupText(groups: unknown): string | undefined {
+  if (!Array.isArray(groups)) return undefined;
+  return textOf(groups.flatMap((group) => idText(group) ?? []).join(', '));
 }
 
 const own: ReadonlySet<string> = new Set([

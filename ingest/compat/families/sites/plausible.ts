@@ -32,8 +32,9 @@ function decode(_head: SentHead, json: unknown): Decoded {
   properties.putText('$referrer', json['r'] ?? json['referrer']);
   const revenue = objectIn(json['$']);
   if (revenue !== undefined) {
-    const amount = Number(revenue['amount']);
-    properties.put('amount', Number.isNaN(amount) ? revenue['amount'] : amount);
+    const sent = revenue['amount'];
+    const amount = typeof sent === 'string' ? Number(sent) : sent;
+    properties.put('amount', Number.isNaN(amount) ? sent : amount);
     properties.put('currency', revenue['currency']);
   }
   if (json['i'] === false) properties.put('interactive', false);

@@ -42,8 +42,8 @@ function draftOf(payload: JsonObject, name: string, distinctId: string | undefin
   draft.timeMs = typeof seconds === 'number' ? timeMsOf(seconds * 1_000) : undefined;
   const { properties } = draft;
   properties.putText('$url', pageUrl(payload));
-  properties.putText('$referrer', payload['referrer']);
-  properties.put('title', textOf(payload['title']));
+  properties.putText('$referrer', escapedOnce(payload['referrer']));
+  properties.put('title', titleOf(payload));
   properties.put('$locale', textOf(payload['language']));
   properties.put('screen', textOf(payload['screen']));
   properties.put('tag', textOf(payload['tag']));
@@ -53,9 +53,25 @@ function draftOf(payload: JsonObject, name: string, distinctId: string | undefin
   return draft;
 }
 
-/** The tracker sends a whole address, Node's client a path beside the host. */
+/** The tracker writes a title in the way of an address. */
+function titleOf(payload: JsonObject): string | undefined {
+  const title = textOf(payload['title']);
+  if (title === undefined || !/%[\da-f]{2}/i.test(title)) return title;
+  try {
+    return decodeURIComponent(title);
+  } catch {
+    return title;
+  }
+}
+
+/** What is escaped in an address already, the tracker escapes once more. */
+function escapedOnce(address: unknown): string | undefined {
+  return textOf(address)?.replace(/%25(?=[\da-f]{2})/gi, '%');
+}
+
+/** The host stands beside a path. */
 function pageUrl({ url, hostname }: JsonObject): string | undefined {
-  const path = textOf(url);
+  const path = escapedOnce(url);
   const host = textOf(hostname);
   return path?.startsWith('/') === true && host !== undefined ? `https://${host}${path}` : path;
 }
