@@ -3,7 +3,7 @@
 import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
-import { foreign, testFiles, workers } from './setup/tests/files.mjs';
+import { foreign, outside, testFiles, workers } from './setup/tests/files.mjs';
 
 const root = import.meta.dirname;
 const files = testFiles();
@@ -40,7 +40,7 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ['**/*.test.{ts,tsx}'],
-          exclude: [...foreign, ...shared],
+          exclude: [...foreign, ...outside, ...shared],
         },
       },
       { extends: true, test: { name: 'shared', include: shared, isolate: false } },

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from './harness/clients/client.ts';
+import { newCustomer } from './harness/clients/new-customer.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 
 let stack: Stack;
@@ -13,45 +14,12 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack?.stop());
 
-interface Answer {
-  status: number;
-  body: Record<string, unknown>;
-}
-
-async function call(
-  path: string,
-  message: object,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  const response = await fetch(stack.baseUrl + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(message),
-  });
-  return { status: response.status, body: JSON.parse(await response.text()) };
-}
-
-/** The project of a new customer, with its key and what opens its settings. */
-async function newProject(): Promise<{ key: string; headers: Record<string, string> }> {
-  const email = `${randomUUID()}@example.com`;
-  const password = randomUUID();
-  const signed = await call('/public.auth.v1.AuthService/SignUp', { email, password });
-  const authorization = `Bearer ${signed.body['accessToken']}`;
-  const list = '/dashboard.projects.v1.ProjectsService/List';
-  const { body } = await call(list, {}, { authorization });
-  const [project] = body['projects'] as { id: string }[];
-  const headers = { authorization, 'x-project-id': project?.id ?? '' };
-  const keys = await call('/dashboard.projects.v1.ProjectsService/ListApiKeys', {}, headers);
-  const [key] = keys.body['apiKeys'] as { key: string }[];
-  return { key: key?.key ?? '', headers };
-}
-
 it('posthog-js: events of before and after identify are one person’s, each stored once', async () => {
-  const { key, headers } = await newProject();
-  const update = '/dashboard.projects.v1.ProjectsService/Update';
-  const wrong = await call(update, { compat: { families: ['none'] } }, headers);
+  const { key, call, events: stored } = await newCustomer(stack.baseUrl);
+  const update = 'dashboard.projects.v1.ProjectsService/Update';
+  const wrong = await call(update, { compat: { families: ['none'] } });
   expect(wrong).toMatchObject({ status: 400 });
-  const updated = await call(update, { compat: { families: ['posthog'] } }, headers);
+  const updated = await call(update, { compat: { families: ['posthog'] } });
   expect(updated).toMatchObject({ status: 200, body: { project: { compat: ['posthog'] } } });
 
   const session = randomUUID();
@@ -79,12 +47,7 @@ it('posthog-js: events of before and after identify are one person’s, each sto
   // A repetition, as after an answer that never arrived.
   for (const { status } of [await send(), await send()]) expect(status).toBe(200);
 
-  const list = async () => {
-    const path = '/shared.activity.v1.ActivityService/List';
-    const { body: page } = await call(path, { distinctId: 'user1' }, headers);
-    return (page['events'] ?? []) as Record<string, unknown>[];
-  };
-  const events = await eventually(list, ({ length }) => length >= 3);
+  const events = await eventually(stored, ({ length }) => length >= 3);
   expect(events.map(({ kind }) => kind).sort()).toEqual([
     'after_identify',
     'identify',

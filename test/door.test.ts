@@ -22,7 +22,13 @@ import { afterAll, afterEach, expect, it } from 'vitest';
 import { EventsService } from '../proto/gen/sdk/events/v1/events_pb.js';
 import { createClient } from '../sdk/node/client.ts';
 import { eventually, newEvent, rows, type Sent } from './harness/clients/client.ts';
-import { type Stack, signalProcess, startStack } from './harness/servers/stack.ts';
+import {
+  keeperOf,
+  killService,
+  type Stack,
+  signalProcess,
+  startStack,
+} from './harness/servers/stack.ts';
 import { root } from './harness/source-tree.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'millrace-door-'));
@@ -46,25 +52,6 @@ async function restart(dataDir: string): Promise<string> {
   const command = join(root, 'dist', 'control', 'operator', 'restart.js');
   const { stdout } = await promisify(execFile)(process.execPath, [command, '--data', dataDir]);
   return stdout;
-}
-
-/** Its members end with the service, and answer until then. */
-function kill(stack: Stack): Promise<unknown> {
-  const pids = [stack.pids().service, ...stack.ingestPids()];
-  stack.kill9('service');
-  return eventually(
-    async () => pids.some(isServing),
-    (serving) => !serving,
-  );
-}
-
-/** A process that has ended may wait for its parent to see it. */
-function isServing(pid: number): boolean {
-  try {
-    return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
 }
 
 interface Sender {
@@ -199,7 +186,7 @@ it.each([1, 2])(
     const [first, second] = [stack.pids().service, await restart(dataDir)];
     expect(second).toMatch(new RegExp(`^process \\d+ serves in the place of ${first}, after`));
     await patient.stop();
-    await kill(stack);
+    await killService(stack);
     // Nobody has to ask for it: the next answer comes from another process.
     const waiting = newEvent();
     expect((await post(stack, JSON.stringify({ events: [waiting] }))).status).toBe(200);
@@ -230,7 +217,7 @@ it.each([1, 2])('answers those who waited for long, with %s processes', async (c
   // The keeper starts no service before somebody waits.
   const keeper = keeperOf(stack);
   signalProcess(keeper, 'SIGSTOP');
-  await kill(stack);
+  await killService(stack);
   let waiting: Promise<Reply> | undefined;
   await new Promise<void>((connected) => {
     waiting = post(stack, '{}', connected);
@@ -270,11 +257,6 @@ it('ends all of it when the keeper is killed, so that another one can start', as
   expect(await next.stop()).toMatchObject({ code: 0 });
   await expect(restart(dataDir)).rejects.toThrow('no service that `npm start` has started runs on');
 });
-
-function keeperOf(stack: Stack): number {
-  const status = readFileSync(`/proc/${stack.pids().service}/status`, 'utf8');
-  return Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]);
-}
 
 it('is no keeper of a service, whoever opens a channel to its child', async () => {
   const main = join(root, 'dist', 'main.js');

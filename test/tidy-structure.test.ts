@@ -39,6 +39,8 @@ const entries = new Set([
   'control/auth/password-thread.mjs',
   ...['proto/wire/scanner/assembly/column-mode.ts', 'proto/wire/lz4/assembly/block.ts'],
   'proto/wire/scanner/generate-rule-codes.ts',
+  // Copied to where the packages are installed, and run there.
+  ...['test/harness/sdks/node-plays.mjs', 'test/harness/sdks/browser-plays.mjs'],
 ]);
 
 const namesOutside = new Set([

@@ -10,6 +10,11 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Folders of the root without tests of ours. */
 export const foreign = ['node_modules', 'dist', 'data'];
 
+/** They install packages of others, and last: they run where they are named, as by `npm run test:sdks`. */
+export const outside = process.argv.some((word) => word.startsWith('test/sdks'))
+  ? []
+  : ['test/sdks'];
+
 /** One more than the smallest machine has cores: the long files wait for servers about as long as they compute. */
 export const workers = 3;
 
@@ -56,7 +61,8 @@ function paths() {
   return folders.flatMap(({ name }) =>
     readdirSync(join(root, name), { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.test\.tsx?$/.test(file))
-      .map((file) => join(name, file)),
+      .map((file) => join(name, file))
+      .filter((path) => !outside.some((folder) => path.startsWith(`${folder}/`))),
   );
 }
 

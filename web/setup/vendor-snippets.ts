@@ -72,7 +72,7 @@ Plausible({ domain: '${key}', apiHost: '${origin}' });`,
   {
     id: 'jitsu',
     name: 'Jitsu',
-    snippet: ({ origin, key }) => `jitsuAnalytics({ host: '${origin}', writeKey: '${key}' });`,
+    snippet: ({ origin, key }) => `jitsuAnalytics({ host: '${origin}', writeKey: '${key}:web' });`,
   },
   {
     id: 'snowplow',

@@ -15,9 +15,9 @@ const executable = ['chromium', 'chromium-browser', 'google-chrome']
 export const hasBrowser = executable !== undefined;
 
 /** Without Chromium's sandbox, which root cannot have: it opens nothing but pages of the test. */
-export function startBrowser(): Promise<Browser> {
+export function startBrowser(args: string[] = []): Promise<Browser> {
   if (executable === undefined) throw new Error('this machine has no browser');
-  return chromium.launch({ executablePath: executable, chromiumSandbox: false });
+  return chromium.launch({ executablePath: executable, chromiumSandbox: false, args });
 }
 
 /** An empty page at `localhost`: for a service at 127.0.0.1 it is another site, not only another port. */

@@ -1,7 +1,9 @@
 // A gate in front of a service: while it is closed, every connection breaks, as in front of a server that is down. It
 // tells which requests passed. Bytes pass unchanged.
 
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Gate {
   url: string;
@@ -11,15 +13,21 @@ export interface Gate {
   turnedAway(): number;
   open(): void;
   close(): void;
+  /** Later connections go to another server. */
+  turnTo(url: string): void;
+  /** Ends all connections, and resolves once their clients know: none of them sends over one that is gone. */
+  hangUp(): Promise<void>;
   stop(): Promise<void>;
 }
 
+const unreadMs = 2_000;
 const requestLine = /(?:^|\n|\})([A-Z]{3,7} \/\S*) HTTP\/1\.1\r\n/g;
 
 export async function startGate(serviceUrl: string): Promise<Gate> {
-  const { hostname, port } = new URL(serviceUrl);
+  let target = new URL(serviceUrl);
   const requests: string[] = [];
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   let isOpen = true;
   let turnedAway = 0;
   const server = createServer((socket) => {
@@ -28,7 +36,9 @@ export async function startGate(serviceUrl: string): Promise<Gate> {
       socket.destroy();
       return;
     }
-    const service = connect(Number(port), hostname);
+    clients.add(socket);
+    socket.once('close', () => clients.delete(socket));
+    const service = connect(Number(target.port), target.hostname);
     for (const [one, other] of [
       [socket, service],
       [service, socket],
@@ -61,6 +71,16 @@ export async function startGate(serviceUrl: string): Promise<Gate> {
     },
     close() {
       isOpen = false;
+      breakAll();
+    },
+    turnTo(url) {
+      target = new URL(url);
+    },
+    async hangUp() {
+      const closing = [...clients].map((socket) => once(socket, 'close'));
+      for (const socket of clients) socket.end();
+      // A client that does not read on never knows, and uses the connection no more.
+      await Promise.race([Promise.all(closing), delay(unreadMs)]);
       breakAll();
     },
     async stop() {

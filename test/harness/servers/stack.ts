@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { socketUrl } from '../../../platform/clickhouse/server-url.ts';
 import { readBrokerUrl } from '../../../platform/engines/broker-configuration.ts';
+import { eventually } from '../clients/client.ts';
 import { root } from '../source-tree.ts';
 import { copyStopped } from '../stopped-copy.ts';
 import { migratedDirectory } from './engine.ts';
@@ -206,5 +207,30 @@ async function removeWhenQuiet(directory: string): Promise<void> {
     } catch {
       await delay(100);
     }
+  }
+}
+
+/** Of a kept service. */
+export function keeperOf(stack: Stack): number {
+  const status = readFileSync(`/proc/${stack.pids().service}/status`, 'utf8');
+  return Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]);
+}
+
+/** Its members end with the service, and answer until then. */
+export function killService(stack: Stack): Promise<unknown> {
+  const pids = [stack.pids().service, ...stack.ingestPids()];
+  stack.kill9('service');
+  return eventually(
+    async () => pids.some(isServing),
+    (serving) => !serving,
+  );
+}
+
+/** A process that has ended may wait for its parent to see it. */
+function isServing(pid: number): boolean {
+  try {
+    return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
   }
 }
