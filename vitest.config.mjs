@@ -7,7 +7,7 @@ import { foreign, outside, testFiles, workers } from './setup/tests/files.mjs';
 
 const root = import.meta.dirname;
 const files = testFiles();
-const shared = files.filter(({ isShared }) => isShared).map(({ path }) => path);
+const plain = files.filter(({ isPlain }) => isPlain).map(({ path }) => path);
 
 /** Nothing in their size tells how long files take: one that starts late holds up the end alone. */
 class LongestFirst extends BaseSequencer {
@@ -16,7 +16,7 @@ class LongestFirst extends BaseSequencer {
     const rank = ({ moduleId }) => {
       const file = byPath.get(relative(root, moduleId));
       // Only neighbours share a process. The plain ones are last: so short that no worker ends early.
-      const group = file?.isPlain ? 0 : file?.isShared ? 1 : 2;
+      const group = file?.isPlain ? 0 : 1;
       return group * 1e6 + (file?.seconds ?? 0);
     };
     const sorted = await super.sort(specifications);
@@ -40,10 +40,10 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ['**/*.test.{ts,tsx}'],
-          exclude: [...foreign, ...outside, ...shared],
+          exclude: [...foreign, ...outside, ...plain],
         },
       },
-      { extends: true, test: { name: 'shared', include: shared, isolate: false } },
+      { extends: true, test: { name: 'plain', include: plain, isolate: false } },
     ],
   },
 });

@@ -40,17 +40,15 @@ const maxPlainSeconds = 5;
 const keptFile = join(root, 'node_modules', '.cache', 'millrace', 'test-seconds.json');
 
 /**
- * Paths are relative to the root. Files that share processes load the product once: loading it costs more than many a
- * file. Each of them ends its own servers, and a plain one has none.
+ * Paths are relative to the root. Plain files share processes: loading the product costs more than many a file.
  */
 export function testFiles() {
   const kept = keptSeconds();
   return paths().map((path) => {
     const text = readFileSync(join(root, path), 'utf8');
     const seconds = kept[path] ?? estimate(text);
-    const isShared = !ownProcess.test(text);
-    const isPlain = isShared && !servers.test(text) && seconds <= maxPlainSeconds;
-    return { path, seconds, isShared, isPlain, isSmoke: path === smoke };
+    const isPlain = !ownProcess.test(text) && !servers.test(text) && seconds <= maxPlainSeconds;
+    return { path, seconds, isPlain, isSmoke: path === smoke };
   });
 }
 
