@@ -10,7 +10,6 @@ import {
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
   type InsightQuerySpec,
-  type QueryRequest,
   type QueryResponse,
   QueryResponseSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -44,26 +43,10 @@ export async function answerTiles(deps: AnswerDeps, board: BoardQuestions): Prom
     tile.content.case === 'insight' ? [{ tile, spec: tile.content.value }] : [],
   );
   const room = { bytes: maxAnswerBytes };
-  const call = { ...deps.call, together: new AskedTogether(requestsOf(board, asked)) };
+  const call = { ...deps.call, together: new AskedTogether() };
   return inTurn(asked, tilesAtOnce, ({ tile, spec }) =>
     answerTile({ ...deps, call }, board, tile, spec, room),
   );
-}
-
-/** All that the tiles ask, without questions that cannot be asked: their tiles say so. */
-function requestsOf(
-  board: BoardQuestions,
-  asked: readonly { tile: Tile; spec: InsightQuerySpec }[],
-): QueryRequest[] {
-  return asked.flatMap(({ tile, spec }) => {
-    const ranges = [board.time.range, ...rangeBefore(board, tile)];
-    try {
-      return ranges.map((one) => questionOf(spec, board, board.time, one));
-    } catch (error) {
-      if (error instanceof ConnectError) return [];
-      throw error;
-    }
-  });
 }
 
 /** What the tile is compared with, if anything. */

@@ -46,6 +46,8 @@ export interface ReadGroupOptions {
   turns?: Turns;
   insightTurns?: Turns;
   log?: Log;
+  /** The only sources of questions besides rows of events: tests alone leave some out. */
+  ladder?: readonly string[];
 }
 
 export function openReadGroups(options: ReadGroupOptions): Groups<ReadGroup> {
@@ -78,6 +80,7 @@ function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
     runQuestion: createRunQuestion({
       ...{ clickhouse, completeUntilMs, clock, turns, insightTurns, timezoneOf },
       ...(memoryBytes !== undefined && { memoryBytes }),
+      ...(options.ladder && { ladder: options.ladder }),
       ...(nowMs && { nowMs }),
       ...(log && { log }),
     }),

@@ -18,6 +18,8 @@ export interface Bindings {
   bind<T extends keyof BoundValues>(type: T, value: BoundValues[T]): string;
   /** From a parameter's name to its value, in the form that the ClickHouse client takes. */
   readonly params: Readonly<Record<string, unknown>>;
+  /** A copy with the same placeholders, for one of several statements of what is bound so far. */
+  fork(): Bindings;
 }
 
 /**
@@ -25,16 +27,18 @@ export interface Bindings {
  * travel in a URL, of which a server takes a MiB.
  */
 export function createBindings(): Bindings {
-  const params: Record<string, unknown> = {};
-  const placeholders = new Map<string, string>();
-  let count = 0;
+  return bindingsOf({}, new Map());
+}
+
+function bindingsOf(params: Record<string, unknown>, placeholders: Map<string, string>): Bindings {
   return {
     params,
+    fork: () => bindingsOf({ ...params }, new Map(placeholders)),
     bind(type, value) {
       const key = `${type} ${exactText(value)}`;
       const known = placeholders.get(key);
       if (known !== undefined) return known;
-      const name = `p${count++}`;
+      const name = `p${placeholders.size}`;
       const placeholder = `{${name}:${type}}`;
       params[name] = value;
       placeholders.set(key, placeholder);

@@ -28,11 +28,11 @@ let versions = 0;
 let slowSql: string | undefined;
 const counting = (store: RowReader): RowReader => ({
   select(select, onRow) {
+    if (select.sql.includes('property_keys')) return store.select(select, onRow);
     if (/\bproject_changes\b/.test(select.sql)) {
       versions++;
       return store.select(select, onRow);
     }
-    if (select.sql.includes('property_keys')) return store.select(select, onRow);
     statements++;
     return store.select({ ...select, sql: slowSql ?? select.sql }, onRow);
   },
@@ -119,22 +119,6 @@ describe('a second question', () => {
     expect(await ask()).toEqual([]);
     expect(statements).toBe(4);
   });
-});
-
-it('a question that counts alone answer runs again, and nothing tells whether something changed', async () => {
-  const events = [{ event: { kind: 'page_view' }, aggregation: AggregationType.TOTAL }];
-  const counted = { insightType: InsightType.TRENDS, events };
-  const to = (time: string) => ({ ...timeRange, to: timestampFromMs(at(time)) });
-  for (const [end, ran] of [
-    ['10T12:15', [2, 0]],
-    ['10T12:10', [1, 2]],
-  ] as const) {
-    [statements, versions] = [0, 0];
-    const asked = { spec: counted, timeRange: to(end) };
-    await service.insights(project).query(asked);
-    await service.insights(project).query(asked);
-    expect([statements, versions]).toEqual(ran);
-  }
 });
 
 it('a question finds a property in each type that it has got since it was asked last', async () => {

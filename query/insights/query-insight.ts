@@ -1,5 +1,6 @@
-// InsightsService.Query, and each tile of a board: checks the question, has its one statement run (run/), answers. Each
-// form of a question is a file of forms/; docs/insights.md defines their results.
+// InsightsService.Query, and each tile of a board: checks the question, plans it, looks up what the plan asks for, has
+// its one statement run (run/), answers. Each form of a question is a file of forms/; docs/insights.md defines their
+// results.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -11,23 +12,22 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
 import type { JsonStandIns } from '../json-codec.ts';
-import { planOf } from './forms/forms.ts';
+import { type Planned, planOf } from './forms/forms.ts';
 import type { Answer, LeftOutCount, LookUp } from './forms/plan.ts';
-import type { Served } from './read/plan-notes.ts';
+import type { Range, Served } from './read/plan-notes.ts';
+import { type Facts, readFacts } from './read/property-types.ts';
 import { type Question, readQuestion } from './read/question.ts';
 import { bucketLabels } from './read/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
-import { factsOf } from './run/facts.ts';
 import {
   earliest,
   type InsightRows,
   InsightRuns,
   type InsightSources,
-  keyOf,
   type Stored,
 } from './run/insight-runs.ts';
-import { type InsightStatement, needsTooMuch } from './run/run-insight.ts';
-import { rangeOf, rangeOfAll } from './run/stored-version.ts';
+import type { InsightStatement } from './run/run-insight.ts';
+import { rangeOfReads } from './run/stored-version.ts';
 import { checkWork } from './run/work-bound.ts';
 import { daysOfQuestion } from './sources/day-cells.ts';
 
@@ -66,76 +66,64 @@ export function createRunQuestion(sources: QuestionSources): RunQuestion {
 }
 
 async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryResponse> {
-  const { projectId, request, deadline, standIns, together = new AskedTogether() } = call;
-  const own = readQuestion(projectId, request, standIns);
-  await checkWork(own, () => runs.stored(projectId, rangeOf(own)), deadline);
-  const beside = together.questions(projectId);
-  const range = rangeOfAll([own, ...beside]);
-  const look = (): Promise<Stored> => runs.stored(projectId, range);
-  const stored = await together.stored.get(`${range.fromMs} ${range.toMs}`, deadline.signal, look);
-  const facts = await factsOf([own, ...beside], { runs, stored, together, deadline });
-  const others = beside.map((other) => ({ ...other, ...facts, served: undefined }));
-  // Planning a question binds values to it: each plan reads it anew.
-  const readBeside: ReadBeside = (asked) => ({
-    ...readQuestion(projectId, request, standIns),
-    ...{ ...facts, beside: asked },
-  });
-  return answerQuestion(runs, { ...call, together }, readBeside, others, stored);
-}
-
-/** The question, among those that its statement may answer with it. */
-type ReadBeside = (beside: readonly Question[]) => Question;
-
-async function answerQuestion(
-  runs: InsightRuns,
-  call: Required<Pick<InsightCall, 'together'>> & InsightCall,
-  readBeside: ReadBeside,
-  beside: readonly Question[],
-  stored: Stored,
-): Promise<QueryResponse> {
-  const { projectId, deadline, onRead, together } = call;
-  const question = readBeside(beside);
-  const { joint, lookUps = [], read, ...first } = planOf(question);
+  const { projectId, request, deadline, standIns, onRead, together = new AskedTogether() } = call;
+  const { signal } = deadline;
+  const asked = { ...readQuestion(projectId, request, standIns), sources: runs.ladder };
+  const first = planOf(asked);
+  const completeUntil = () => runs.completeUntil(projectId);
+  const completeUntilMs = await together.moments.get('', signal, completeUntil);
+  const storedIn = (range: Range): Stored => {
+    const key = `${range.fromMs} ${range.toMs}`;
+    const stored = together.stored.get(key) ?? runs.stored(projectId, range, completeUntilMs);
+    together.stored.set(key, stored);
+    return stored;
+  };
+  await checkWork(asked, () => storedIn(asked), deadline);
+  const facts = await factsOf(runs, call, first, together);
+  const { question, sql, maxRows, lookUps = [], read } = facts ? planOf(asked, facts) : first;
   const sources = sourcesOf(question);
   runs.log?.debug({ projectId, sources }, 'a question is planned');
-  const statement = statementOf(joint ?? question, first);
-  const run = (): Promise<InsightRows> => runs.rows(call, stored, statement, deadline);
-  // The rows of other statements are not held while the rest is asked.
-  const answered = await (joint === undefined
-    ? run()
-    : together.rows
-        .get(keyOf(projectId, statement), deadline.signal, run)
-        .catch((error: unknown) => {
-          if (beside.length > 0 && needsTooMuch(error)) return undefined;
-          throw error;
-        }));
-  // What needs too much together may not need it alone.
-  if (answered === undefined) return answerQuestion(runs, call, readBeside, [], stored);
-  const parts = [answered];
-  const rows = rowsOf(answered);
+  const ask = (lookUp: LookUp): Promise<InsightRows> => {
+    const stored = storedIn(rangeOfReads(question.notes.reads));
+    return runs.rows(call, stored, statementOf(question, lookUp), deadline);
+  };
+  const parts = [await ask({ sql, maxRows })];
+  const rows = parts.flatMap(rowsOf);
   for (const lookUp of lookUps) {
     const next = lookUp(rows);
     if (next === undefined) continue;
-    const found = await runs.rows(call, stored, statementOf(question, next), deadline);
+    const found = await ask(next);
     parts.push(found);
     rows.push(...rowsOf(found));
   }
   onRead?.(parts.reduce((sum, { characters }) => sum + characters, 0));
   const { result, leftOut } = read(rows);
-  const completeUntilMs = earliest(parts.map((part) => part.completeUntilMs));
+  const untilMs = earliest(parts.map((part) => part.completeUntilMs));
   return create(QueryResponseSchema, {
     result,
-    ...(completeUntilMs !== undefined && { completeUntil: timestampFromMs(completeUntilMs) }),
+    ...(untilMs !== undefined && { completeUntil: timestampFromMs(untilMs) }),
     leftOut: added(leftOut),
     identitiesAreCurrent: question.asOfMs !== undefined,
-    sources: call.request.explain ? sources : [],
+    sources: request.explain ? sources : [],
     ...zoneOf(question, result),
   });
 }
 
+/** What planning would have liked to know; undefined where that is nothing. */
+async function factsOf(
+  runs: InsightRuns,
+  { projectId, deadline }: InsightCall,
+  { question: { notes } }: Planned,
+  together: AskedTogether,
+): Promise<Facts | undefined> {
+  if (notes.properties.size === 0 && !notes.asksDeletions) return undefined;
+  const look = () => readFacts(runs.smallReads(projectId), projectId, notes, deadline);
+  return together.facts.get(JSON.stringify([...notes.properties]), deadline.signal, look);
+}
+
 /** Each need once. */
-function sourcesOf({ served = [] }: Question): Served[] {
-  const byText = new Map(served.map((one) => [JSON.stringify(one), one]));
+function sourcesOf({ notes }: Question): Served[] {
+  const byText = new Map(notes.served.map((one) => [JSON.stringify(one), one]));
   return [...byText.values()];
 }
 
@@ -161,20 +149,14 @@ function rowsOf({ texts }: Pick<InsightRows, 'texts'>): unknown[][] {
 }
 
 /** A copy of the parameters: a look-up binds more. */
-function statementOf(
-  question: Question,
-  { sql, maxRows, isCheap = false }: LookUp,
-): InsightStatement {
-  const { bindings, dayCells } = question;
-  const statement = { sql, maxRows, isCheap, params: { ...bindings.params } };
-  const days = dayCells.length === 0 ? undefined : daysOfQuestion(question);
+function statementOf(question: Question, { sql, maxRows }: LookUp): InsightStatement {
+  const { bindings, notes } = question;
+  const statement = { sql, maxRows, params: { ...bindings.params } };
+  const days = notes.dayCells.length === 0 ? undefined : daysOfQuestion(question);
   if (days === undefined) return statement;
   // Two series may have the same cells.
-  const unlike = new Map(dayCells.map((cells) => [cells.keys.join(), cells]));
-  return {
-    ...statement,
-    kept: { ...days, cells: [...unlike.values()] },
-  };
+  const unlike = new Map(notes.dayCells.map((cells) => [cells.key, cells]));
+  return { ...statement, kept: { ...days, cells: [...unlike.values()] } };
 }
 
 /** One entry for each reason that left something out. */

@@ -1,4 +1,4 @@
-// The questions of a board share statements: each must be answered as it is answered alone.
+// The questions of a board share what they look up: each must be answered as it is answered alone.
 
 import { randomUUID } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
@@ -117,7 +117,7 @@ it(`${boards} boards answer each question as it is answered alone`, async () => 
   const deadline = { signal: new AbortController().signal, remainingMs: () => 60_000 };
   for (let board = 0; board < boards; board++) {
     const requests = drawBoard(draw);
-    const together = new AskedTogether(requests);
+    const together = new AskedTogether();
     const answer = async (run: RunQuestion, request: QueryRequest, more = {}) => {
       const { result, leftOut } = await run({ projectId, request, deadline, ...more });
       return { result, leftOut };

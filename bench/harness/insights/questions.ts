@@ -48,6 +48,5 @@ export const halfOfADay = 48;
 /** The next question counts all days, and keeps them. Days of profiles that are kept twice would be read twice. */
 export async function forgetDays(stack: Pick<Stack, 'clickhouseUrl'>): Promise<void> {
   await runStatement(stack, 'TRUNCATE TABLE kept_days');
-  await runStatement(stack, 'TRUNCATE TABLE kept_profile_days');
   await runStatement(stack, 'TRUNCATE TABLE kept_active_profiles');
 }

@@ -1,29 +1,44 @@
 // The rows of statements that answer groups: (part, place, values, cells, folded). The groups of each part are as
 // rankedGroupsSql answers them; one part more has what the answer leaves out.
 
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { LeftOut_Reason } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Question } from '../read/question.ts';
+import { numberOf } from '../read/rows.ts';
 import type { CountedEvents } from '../sources/counted-kinds.ts';
-import { readReason } from './left-out.ts';
-import type { LeftOutCount } from './plan.ts';
+import { cellValue } from '../sql/aggregation.ts';
+import { groupText } from '../sql/property-text.ts';
+import type { Measure } from '../sql/ranked-groups.ts';
+import { leftOutOf, maxReasons } from './left-out.ts';
+import type { LeftOutCount, Plan } from './plan.ts';
 
-/** SQL. */
-const noCells = `CAST([], 'Array(Tuple(Int64, Float64, Float64))')`;
-
+/** The part of a statement that answers one list of groups. */
+export const onlyPart = 0;
+/** The most points of an answer, of all its series and groups. */
+const maxPoints = 100_000;
 /** No part of groups has this number. */
-export const leftOutPart = -2;
+const leftOutPart = -2;
 
-interface GroupsPart {
-  part: number;
-  /** SELECT as rankedGroupsSql answers it. */
-  sql: string;
+/**
+ * `rows` are SELECTs of the parts' rows, `leftOut` is leftOutSql's. A cell is a bucket and so many numbers.
+ */
+export function groupedRowsSql(
+  rows: readonly string[],
+  leftOut: readonly string[],
+  numbers = 2,
+): string {
+  const cell = ['Int64', ...Array.from({ length: numbers }, () => 'Float64')].join(', ');
+  const counts = leftOut.map(
+    (
+      sql,
+    ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
+      CAST([], 'Array(Tuple(${cell}))') AS cells, toUInt64(left_out) AS folded FROM (${sql})`,
+  );
+  return [...rows, ...counts].join(' UNION ALL ');
 }
 
-/** `rows` are SELECTs of the parts' rows, `leftOut` is leftOutSql's. */
-export function groupedRowsSql(rows: readonly string[], leftOut: readonly string[]): string {
-  return [...rows, ...leftOut.map((sql) => leftOutRowsSql(sql, leftOutPart))].join(' UNION ALL ');
-}
-
-export function groupsRowsSql({ part, sql }: GroupsPart): string {
+/** `sql` is a SELECT as rankedGroupsSql answers it. */
+export function groupsRowsSql(part: number, sql: string): string {
   return `SELECT toInt32(${part}) AS part, place, values, cells, folded FROM (${sql})`;
 }
 
@@ -33,46 +48,131 @@ interface UngroupedCells {
   from: string;
   /** Over its rows: the parts of a cell. */
   bucket: string;
-  a: string;
-  b: string;
+  numbers: readonly string[];
 }
 
 /** Rows of one group, each with one cell: one SELECT is planned sooner than one within another. */
-export function cellRowsSql(part: number, { from, bucket, a, b }: UngroupedCells): string {
+export function cellRowsSql(
+  part: number | string,
+  { from, bucket, numbers }: UngroupedCells,
+): string {
   return `SELECT toInt32(${part}) AS part, toUInt64(1) AS place, emptyArrayString() AS values,
-    [(${bucket}, ${a}, ${b})] AS cells, toUInt64(1) AS folded FROM ${from}`;
+    [(${[bucket, ...numbers].join(', ')})] AS cells, toUInt64(1) AS folded FROM ${from}`;
 }
 
 /** The same, of counts of events. */
 export function countRowsSql(part: number, { from, bucket, events }: CountedEvents): string {
   return cellRowsSql(part, {
     from: `${from} GROUP BY ${bucket}`,
-    ...{ bucket, a: `toFloat64(sum(${events}))`, b: 'toFloat64(0)' },
+    ...{ bucket, numbers: [`toFloat64(sum(${events}))`, 'toFloat64(0)'] },
   });
 }
 
-/** `sql` is one of leftOutSql. */
-export function leftOutRowsSql(sql: string, part: number): string {
-  return `SELECT toInt32(${part}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
-    ${noCells} AS cells, toUInt64(left_out) AS folded FROM (${sql})`;
+/** The same, of a SELECT of (part, place, number): a cell for each place. */
+export function numberRowsSql(numbers: string): string {
+  return cellRowsSql('one.part', {
+    from: `(${numbers}) AS one`,
+    ...{ bucket: 'toInt64(one.place)', numbers: ['toFloat64(one.number)', 'toFloat64(0)'] },
+  });
 }
 
-/** The rows of one part, as (place, values, cells, folded). */
-export function rowsOfPart(rows: readonly unknown[][], part: number): unknown[][] {
-  return rows.filter((row) => Number(row[0]) === part).map((row) => row.slice(1));
+/** The most rows of one list of groups, and of what is left out. */
+export function maxGroupedRows({ groupLimit }: Question): number {
+  return groupLimit + 1 + maxReasons;
+}
+
+export interface Group {
+  breakdown: Record<string, string>;
+  isOthers: boolean;
+  /** Groups that the row stands for. */
+  folded: number;
+  /** The numbers of each cell, by the start of its bucket or the number that the statement gives it. */
+  cells: ReadonlyMap<number, readonly number[]>;
+}
+
+/**
+ * The groups of a part, in the order of their places. Without breakdowns there is one group, of any number of rows.
+ */
+export function readGroups(
+  { breakdownKeys, groupLimit }: Pick<Question, 'breakdownKeys' | 'groupLimit'>,
+  rows: readonly unknown[][],
+  part = onlyPart,
+): Group[] {
+  const own = rows.filter((row) => Number(row[0]) === part);
+  if (breakdownKeys.length === 0) {
+    const cells = new Map(own.flatMap(([, , , found]) => readCells(found)));
+    return [{ isOthers: false, breakdown: {}, folded: 1, cells }];
+  }
+  return own
+    .toSorted(([, one], [, other]) => Number(one) - Number(other))
+    .map(([, place, values, cells, folded]) => {
+      const isOthers = Number(place) > groupLimit;
+      return {
+        isOthers,
+        breakdown: isOthers ? {} : breakdownOf(breakdownKeys, values),
+        folded: Number(folded),
+        cells: new Map(readCells(cells)),
+      };
+    });
+}
+
+function readCells(cells: unknown): [number, number[]][] {
+  if (!Array.isArray(cells)) return [];
+  return cells.map(([bucket, ...numbers]) => [Number(bucket), numbers.map(numberOf)]);
+}
+
+/** The values of a group by their properties' keys; a lacking value has no entry. */
+function breakdownOf(keys: readonly string[], values: unknown): Record<string, string> {
+  const entries = (Array.isArray(values) ? values : []).flatMap((value, index) => {
+    const text = groupText(value);
+    return text === undefined ? [] : [[keys[index] ?? '', text]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A group of a series. */
+export interface ValueGroup extends Pick<Group, 'breakdown' | 'isOthers'> {
+  /** From the start of a bucket to its number; buckets without events are missing. */
+  values: ReadonlyMap<number, number>;
+}
+
+export interface Values {
+  /** In the order of the question. */
+  series: { kind: string; groups: ValueGroup[] }[];
+  /** Of the first series over the whole range, without its breakdowns. */
+  total: number;
+  leftOut: LeftOutCount[];
+}
+
+/** What answers numbers of groups in buckets, whatever is counted. */
+export interface ValuesPlan extends Omit<Plan, 'read'> {
+  read(rows: readonly unknown[][]): Values;
+}
+
+/** `partsOf` gives the two parts of a number from those of its cell. */
+export function valuesOf(
+  { cells, ...group }: Group,
+  measure: Measure,
+  partsOf: (numbers: readonly number[]) => readonly number[] = (numbers) => numbers,
+): ValueGroup {
+  const values = [...cells].map(([bucket, numbers]): [number, number] => {
+    const [a = 0, b = 0] = partsOf(numbers);
+    return [bucket, cellValue(measure, a, b)];
+  });
+  return { ...group, values: new Map(values) };
 }
 
 /** What the answer leaves out, the groups that became others included. */
-export function readLeftOut(
-  rows: readonly unknown[][],
-  groups: readonly { isOthers: boolean; folded: number }[],
-  part = leftOutPart,
-): LeftOutCount[] {
-  const counts = rowsOfPart(rows, part).map(([reason, , , count]) => ({
-    reason: readReason(reason),
-    count: Number(count),
-  }));
+export function readLeftOut(rows: readonly unknown[][], groups: readonly Group[]): LeftOutCount[] {
   const others = groups.filter(({ isOthers }) => isOthers);
-  const folded = others.reduce((sum, group) => sum + group.folded, 0);
-  return [...counts, { reason: LeftOut_Reason.GROUPS_IN_OTHERS, count: folded }];
+  const count = others.reduce((sum, { folded }) => sum + folded, 0);
+  return [...leftOutOf(rows, leftOutPart), { reason: LeftOut_Reason.GROUPS_IN_OTHERS, count }];
+}
+
+/** `points` are those of one group of each series. */
+export function checkPoints({ breakdowns, groupLimit }: Question, points: number): void {
+  if (points * (breakdowns.length === 0 ? 1 : groupLimit + 1) > maxPoints) {
+    const rule = `would have more than ${maxPoints} points: ask for fewer buckets, events or groups`;
+    throw invalidArgument('timeRange', rule);
+  }
 }

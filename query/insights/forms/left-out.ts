@@ -6,6 +6,7 @@ import type { Question } from '../read/question.ts';
 import { countedEvents } from '../sources/counted-kinds.ts';
 import { gonePersonsSql } from '../sql/persons.ts';
 import { type EventRead, readEventsSql } from '../sql/read-events.ts';
+import type { LeftOutCount } from './plan.ts';
 
 /** An event, series or step of the question. */
 export interface Counted {
@@ -30,7 +31,9 @@ export function leftOutSql(question: Question, parts: readonly Counted[]): strin
     ...(question.spec.includeCookieless
       ? []
       : sqlOf(LeftOut_Reason.COOKIELESS_EVENTS, ofUsers, cookielessSql)),
-    ...(question.hasDeletions ? sqlOf(LeftOut_Reason.DELETED_PROFILES, ofUsers, deletedSql) : []),
+    ...(ofUsers.length > 0 && question.hasDeletions()
+      ? sqlOf(LeftOut_Reason.DELETED_PROFILES, ofUsers, deletedSql)
+      : []),
     ...(question.asOfMs === undefined ? [] : sqlOf(LeftOut_Reason.RECEIVED_LATER, parts, laterSql)),
   ];
 }
@@ -69,8 +72,13 @@ const reasons = [
 /** Of one statement. */
 export const maxReasons = reasons.length;
 
-/** The reason of a row of leftOutSql. */
-export function readReason(value: unknown): LeftOut_Reason {
+/** The rows of that part begin with it and the reason, and end with the number. */
+export function leftOutOf(rows: readonly unknown[][], part: number): LeftOutCount[] {
+  const own = rows.filter(([one]) => Number(one) === part);
+  return own.map((row) => ({ reason: readReason(row[1]), count: Number(row.at(-1)) }));
+}
+
+function readReason(value: unknown): LeftOut_Reason {
   const reason = reasons.find((known) => known === Number(value));
   if (reason === undefined) throw new Error('a statement answered no known reason');
   return reason;

@@ -6,17 +6,12 @@ import type {
   LeftOut_Reason,
   QueryResponse,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { Question } from '../read/question.ts';
 
 export interface Plan {
   /** A SELECT. */
   sql: string;
-  /** The question whose statement also answers others of those asked together; absent for the question's own. */
-  joint?: Question;
   /** The most rows that it can answer. */
   maxRows: number;
-  /** To run it costs no more than to find out whether kept rows of it still hold: none are kept. */
-  isCheap?: boolean;
   /** One after the other, each told the rows until then; undefined where nothing is missing. */
   lookUps?: readonly ((rows: readonly unknown[][]) => LookUp | undefined)[];
   /** Takes the rows of the statement and of all look-ups. */
@@ -24,7 +19,7 @@ export interface Plan {
 }
 
 /** Like a plan's own statement. */
-export type LookUp = Pick<Plan, 'sql' | 'maxRows' | 'isCheap'>;
+export type LookUp = Pick<Plan, 'sql' | 'maxRows'>;
 
 export interface Answer {
   result: QueryResponse['result'];

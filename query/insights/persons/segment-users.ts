@@ -37,6 +37,7 @@ import { profileKeySql } from '../../identity/identity-sql.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
 import { keyTextSql } from '../forms/top/user-profiles.ts';
 import { anyOf, eventCondition, groupsCondition } from '../read/event-condition.ts';
+import { createNotes } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { mergedIdsSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
@@ -134,9 +135,9 @@ function usersSql(
     ...{ projectId, project, bindings, ...range, asOfMs: undefined, buckets: [range.fromMs] },
     spec: create(InsightQuerySpecSchema),
     ...{ timezone: 'UTC', granularity: Granularity.DAY, breakdowns: [], breakdownKeys: [] },
-    ...{ standIns: undefined, groupLimit: 0, typesOf: () => undefined, hasDeletions: true },
+    ...{ standIns: undefined, groupLimit: 0, typesOf: () => undefined, hasDeletions: () => true },
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, scope, ''),
-    ...{ dayCells: [], beside: [] },
+    notes: createNotes(),
   };
   const did = anyOf(
     events.map((event, index) => eventCondition(event, `events[${index}]${member}`, scope)),

@@ -11,7 +11,7 @@ import {
   type PropertyFilter,
   PropertySource,
 } from '../../../proto/gen/common/v1/filter_pb.js';
-import type { FilterGroup } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { EventQuery, FilterGroup } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Bindings } from '../../filters/bindings.ts';
 import { comparison, filterCondition } from '../../filters/filter.ts';
 import { traitComparisons } from '../../filters/profile-condition.ts';
@@ -48,6 +48,15 @@ export function eventCondition(
     usesUser: event.filters.some(asksForTrait),
     kind: kindOf(event),
   };
+}
+
+/** Of a question that has one event. Throws invalid_argument for another number of events. */
+export function onlyEvent(events: readonly EventQuery[], scope: Scope): EventCondition {
+  const [first] = events;
+  if (first === undefined || events.length > 1) {
+    throw invalidArgument('spec.events', 'must have one entry');
+  }
+  return eventCondition(first.event, 'spec.events[0].event', scope);
 }
 
 /** Holds for every event. */

@@ -1,12 +1,13 @@
-// The types with which properties were ever stored, from the names that the table property_keys keeps: a statement then
-// looks for a property where it can be, in one map instead of five and a column. They are read after the moment until
-// which the answer is complete: an event is acknowledged once its types are in the table, and one that comes between is
-// not claimed to be counted.
+// What the text of a statement depends on besides its question, as far as planning asks: whether the project ever deleted
+// a profile, because most have not; and with which types properties were ever stored (property_keys), so that they are
+// looked for in one map instead of five and a column. Read after the moment until which the answer is complete: an event
+// is acknowledged once its types are in the table, and one that comes between is not claimed to be counted.
 
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
 import { readRows } from '../../read-rows.ts';
+import type { PlanNotes } from './plan-notes.ts';
 import { textsOf } from './rows.ts';
 
 /** `column`: a non-empty text of a property that has a column. The others are the maps. */
@@ -14,31 +15,44 @@ export const storedTypes = ['column', 'string', 'int', 'double', 'bool', 'time']
 export type StoredType = (typeof storedTypes)[number];
 export type PropertyTypes = ReadonlySet<StoredType>;
 
-/**
- * The types of each name; a name without an entry was never stored. Undefined where the table has not every name of the
- * project.
- */
-export async function readPropertyTypes(
+export interface Facts {
+  /** The types of each name, none of one that was never stored; undefined where the table has not every name. */
+  types: ReadonlyMap<string, PropertyTypes> | undefined;
+  hasDeletions: boolean;
+}
+
+/** Of a question about which nobody knows anything. */
+export const noFacts: Facts = { types: undefined, hasDeletions: true };
+
+const deletionsPart = 'deletions';
+
+/** What planning has asked for. Throws as readRows does. */
+export async function readFacts(
   clickhouse: RowReader,
   projectId: string,
-  names: readonly string[],
+  { properties }: Pick<PlanNotes, 'properties'>,
   deadline: Deadline,
-): Promise<ReadonlyMap<string, PropertyTypes> | undefined> {
+): Promise<Facts> {
   const bindings = createBindings();
-  const sql = `SELECT property, groupUniqArray(type) FROM property_keys
-    WHERE project_id = ${bindings.bind('String', projectId)}
-      AND (type = 'cut' OR property IN ${bindings.bind('Array(String)', names)})
-    GROUP BY property`;
+  const project = bindings.bind('String', projectId);
+  const sql = `SELECT 'types' AS part, toString(property) AS name, groupUniqArray(toString(type)) AS found FROM property_keys
+    WHERE project_id = ${project} AND (type = 'cut' OR property IN ${bindings.bind('Array(String)', [...properties])})
+    GROUP BY name
+    UNION ALL SELECT '${deletionsPart}', toString(sum(deletions)), emptyArrayString() FROM project_changes WHERE project_id = ${project}`;
   const bounds = { deadline, maxRows: 1_000, maxCharacters: 1_048_576 };
   const result = await readRows(clickhouse, { sql, params: bindings.params }, bounds);
-  if (result.kind === 'too-large' || result.stopped) return undefined;
-  const types = new Map<string, Set<StoredType>>(names.map((name) => [name, new Set()]));
-  for (const [property, seen] of result.rows) {
-    for (const type of textsOf(seen)) {
+  if (result.kind === 'too-large' || result.stopped) return noFacts;
+  const types = new Map<string, Set<StoredType>>(
+    [...properties].map((property) => [property, new Set()]),
+  );
+  const facts: Facts = { types, hasDeletions: false };
+  for (const [part, name, found] of result.rows) {
+    if (part === deletionsPart) facts.hasDeletions = Number(name) > 0;
+    for (const type of textsOf(found)) {
       const known = storedTypes.find((stored) => stored === type);
-      if (known === undefined) return undefined;
-      types.get(String(property))?.add(known);
+      if (known === undefined) facts.types = undefined;
+      else types.get(String(name))?.add(known);
     }
   }
-  return types;
+  return facts;
 }

@@ -26,7 +26,7 @@ import { type Bindings, createBindings } from '../../filters/bindings.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from './event-condition.ts';
-import type { DayCells, Served } from './plan-notes.ts';
+import { createNotes, type PlanNotes } from './plan-notes.ts';
 import type { PropertyTypes } from './property-types.ts';
 import { maxRangeMs, readGranularity, readTimezone, timeBuckets } from './time-buckets.ts';
 
@@ -65,20 +65,11 @@ export interface Question {
   /** The types with which a property of events was ever stored; undefined where nobody knows. */
   typesOf(property: string): PropertyTypes | undefined;
   /** False where it is known that no profile of the project was ever deleted. */
-  readonly hasDeletions: boolean;
-  /** What planning found that may be kept day by day; the statement names it. */
-  readonly dayCells: DayCells[];
-  /** Where planning found that the rows come from; undefined for a question that is planned with another one. */
-  readonly served?: Served[] | undefined;
-  /** Asked at once of the same project, perhaps with this question itself among them: one statement may answer some. */
-  readonly beside: readonly Question[];
-}
-
-/** The same question with bindings for a statement whose text is the same for all that it answers. */
-export function withJointBindings(question: Question): Question {
-  const bindings = createBindings();
-  const project = bindings.bind('String', question.projectId);
-  return { ...question, bindings, project, dayCells: [] };
+  hasDeletions(): boolean;
+  /** Of the plan that is being made; each has its own. */
+  readonly notes: PlanNotes;
+  /** The only sources that it may read besides rows of events, by name: tests alone leave some out. */
+  readonly sources?: readonly string[] | undefined;
 }
 
 /** Throws invalid_argument that names the field and its rule. */
@@ -119,32 +110,30 @@ export function readQuestion(
     groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
     everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
     typesOf: () => undefined,
-    hasDeletions: true,
-    dayCells: [],
-    served: [],
-    beside: [],
+    hasDeletions: () => true,
+    notes: createNotes(),
   };
 }
 
+/** Of each form. */
+const areBucketed: Readonly<Record<InsightType, boolean | undefined>> = {
+  [InsightType.TRENDS]: true,
+  [InsightType.RETENTION]: true,
+  [InsightType.LIFECYCLE]: true,
+  [InsightType.STICKINESS]: true,
+  [InsightType.SEGMENTATION]: false,
+  [InsightType.FUNNEL]: false,
+  [InsightType.USER_FLOW]: false,
+  [InsightType.TOP_K]: false,
+  [InsightType.UNSPECIFIED]: undefined,
+};
+
 function hasBuckets({ insightType }: InsightQuerySpec): boolean {
-  switch (insightType) {
-    case InsightType.TRENDS:
-    case InsightType.RETENTION:
-    case InsightType.LIFECYCLE:
-    case InsightType.STICKINESS:
-      return true;
-    case InsightType.SEGMENTATION:
-    case InsightType.FUNNEL:
-    case InsightType.USER_FLOW:
-    case InsightType.TOP_K:
-      return false;
-    case InsightType.UNSPECIFIED:
-      throw invalidArgument('spec.insightType', 'is required');
-    default: {
-      const unknown: never = insightType;
-      throw invalidArgument('spec.insightType', `${Number(unknown)} is not a type`);
-    }
-  }
+  const has = areBucketed[insightType];
+  if (has !== undefined) return has;
+  const isMissing = insightType === InsightType.UNSPECIFIED;
+  const rule = isMissing ? 'is required' : `${Number(insightType)} is not a type`;
+  throw invalidArgument('spec.insightType', rule);
 }
 
 /** `value`, or `usual` for 0. Throws invalid_argument beyond 1 to `max`. */

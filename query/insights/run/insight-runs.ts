@@ -10,13 +10,13 @@ import { timeLimit } from '../../../platform/memory/time-limit.ts';
 import { shareEngineTime } from '../../calls/engine-time.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { Turns } from '../../turns.ts';
+import type { Range } from '../read/plan-notes.ts';
 import type { CompleteUntil } from './complete-until.ts';
-import { JointReads } from './joint-reads.ts';
 import { KeptDays } from './kept/kept-days.ts';
 import { ResultCache, type Rows } from './result-cache.ts';
 import { type InsightStatement, maxInsightMs, runInsight } from './run-insight.ts';
-import { SharedRuns } from './shared-runs.ts';
-import { readStoredVersion, type StoredRange, type StoredVersion } from './stored-version.ts';
+import { SingleFlight } from './single-flight.ts';
+import { readStoredVersion, type StoredVersion } from './stored-version.ts';
 
 export interface InsightSources {
   clickhouse: RowReader;
@@ -33,6 +33,8 @@ export interface InsightSources {
   nowMs?: () => number;
   /** Told, at its level debug, where each question's rows come from. */
   log?: Pick<Log, 'debug'>;
+  /** The only sources besides rows of events, by name: tests alone leave some out. */
+  ladder?: readonly string[];
 }
 
 export interface InsightRows extends Rows {
@@ -49,6 +51,7 @@ export interface Asker {
 
 /** What was stored when a question was asked. */
 export interface Stored {
+  range: Range;
   /** Known before the statement begins. */
   completeUntilMs: number | undefined;
   /** Reads it once, whoever asks: beside the statement, unless that depends on it. */
@@ -65,12 +68,6 @@ interface Kept extends Rows, Seen {
   keptAtMs: number;
 }
 
-/** A run of a statement, and what was stored when it began. */
-interface Running {
-  name: string;
-  seen: Promise<Seen>;
-}
-
 const maxCacheBytes = 32 * 1_048_576;
 const maxRanges = 2_000;
 const versionTimeoutMs = 10_000;
@@ -85,30 +82,31 @@ const unsettledKeepMs = 1_000;
 
 export class InsightRuns {
   readonly log: Pick<Log, 'debug'> | undefined;
+  readonly ladder: readonly string[] | undefined;
   readonly #sources: InsightSources;
   readonly #nowMs: () => number;
   readonly #cache = new ResultCache<Kept>(maxCacheBytes);
-  readonly #runs = new SharedRuns<Kept>();
-  /** One run of each statement that runs. */
-  readonly #running = new Map<string, Running>();
-  readonly #checks = new JointReads<Seen>();
-  readonly #cheap = new JointReads<Rows>();
+  readonly #runs = new SingleFlight<Kept>();
+  readonly #checks = new SingleFlight<Seen>();
   readonly #kept: KeptDays;
-  #begun = 0;
   /** The version of a range, and when it was first seen, by both clocks. */
   readonly #versions = new Map<string, { version: string; sinceMs: number; seenAtMs: number }>();
 
   constructor(sources: InsightSources) {
     this.#sources = sources;
     this.log = sources.log;
+    this.ladder = sources.ladder;
     this.#nowMs = sources.nowMs ?? (() => performance.now());
     this.#kept = new KeptDays(sources);
   }
 
-  /** What a question depends on. One check at a time of a range, whoever asks. */
-  async stored(projectId: string, range: StoredRange): Promise<Stored> {
-    // This comes first: the statement may count what is stored meanwhile, and misses nothing from before.
-    const completeUntilMs = await this.#sources.completeUntilMs(projectId);
+  /** To be asked first: a statement may count what is stored meanwhile, and misses nothing from before. */
+  completeUntil(projectId: string): Promise<number | undefined> {
+    return this.#sources.completeUntilMs(projectId);
+  }
+
+  /** What a statement depends on that reads this range. One check at a time of a range, whoever asks. */
+  stored(projectId: string, range: Range, completeUntilMs: number | undefined): Stored {
     const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
     const check = async (signal: AbortSignal): Promise<Seen> => {
       const read = await readStoredVersion(this.smallReads(projectId), projectId, range, {
@@ -126,7 +124,7 @@ export class InsightRuns {
       });
       return seen;
     };
-    return { completeUntilMs, seen: look };
+    return { range, completeUntilMs, seen: look };
   }
 
   /** `stored` is of the events that the statement reads. Throws as runInsight does, and what readFailure reads. */
@@ -138,45 +136,30 @@ export class InsightRuns {
   ): Promise<InsightRows> {
     const { projectId } = asker;
     const key = keyOf(projectId, statement);
-    if (statement.isCheap) {
-      const run = (shared: AbortSignal): Promise<Rows> => this.#run(asker, statement, shared);
-      const rows = await this.#cheap.join(key, signal, run);
-      return { ...rows, completeUntilMs: stored.completeUntilMs };
-    }
-    const kept = this.#cache.get(key);
-    let name = `${key} ${this.#begun++}`;
-    // A new question does not wait for its version.
-    if (kept !== undefined || this.#running.has(key)) {
-      const seen = await unlessLeft(stored.seen(), signal);
-      if (kept !== undefined && this.#holds(kept, seen)) return answer(kept, stored);
-      name = (await this.#runOf(key, seen)) ?? `${key} ${seen.version}`;
-    }
-    // The run of a caller who has left never begins, and so would never leave the list.
-    signal.throwIfAborted();
-    // The look begins first: the rows miss nothing that it has seen.
-    if (!this.#running.has(key)) this.#running.set(key, { name, seen: stored.seen() });
-    const run = await this.#runs.join(name, signal, async (shared) => {
-      try {
-        const [rows, seen] = await Promise.all([
-          this.#runWithKept(asker, statement, shared),
-          stored.seen(),
-        ]);
-        const { completeUntilMs } = stored;
-        const result = { ...rows, ...seen, completeUntilMs, keptAtMs: this.#nowMs() };
-        this.#cache.set(key, result);
-        return result;
-      } finally {
-        if (this.#running.get(key)?.name === name) this.#running.delete(key);
-      }
+    const known = await this.#known(key, stored, signal);
+    if (known !== undefined) return answer(known, stored);
+    const run = await this.#runs.join(key, signal, async (shared, hasWaited) => {
+      // What others ran meanwhile may answer all who waited, if nothing was stored before the last of them came.
+      const { completeUntilMs } = stored;
+      const latest = hasWaited ? this.stored(projectId, stored.range, completeUntilMs) : stored;
+      const last = hasWaited ? await this.#known(key, latest, shared) : undefined;
+      if (last !== undefined) return last;
+      // A new question does not wait for its version. The look begins first: the rows miss nothing that it has seen.
+      const looked = latest.seen();
+      const run = this.#runWithKept(asker, statement, shared);
+      const [rows, seen] = await Promise.all([run, looked]);
+      const result = { ...rows, ...seen, completeUntilMs, keptAtMs: this.#nowMs() };
+      this.#cache.set(key, result);
+      return result;
     });
     return answer(run, stored);
   }
 
-  /** The name of a run of the statement that began with the same version. */
-  async #runOf(key: string, { version }: Seen): Promise<string | undefined> {
-    const running = this.#running.get(key);
-    const began = await running?.seen.catch(() => undefined);
-    return began?.version === version ? running?.name : undefined;
+  /** Kept rows that hold. */
+  async #known(key: string, stored: Stored, signal: AbortSignal): Promise<Kept | undefined> {
+    const kept = this.#cache.get(key);
+    if (kept === undefined) return undefined;
+    return this.#holds(kept, await unlessLeft(stored.seen(), signal)) ? kept : undefined;
   }
 
   /** Runs the small statements that a question needs beside its own, in the project's turns for look-ups. */

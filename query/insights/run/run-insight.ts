@@ -22,8 +22,6 @@ export interface InsightStatement {
   maxRows: number;
   /** The days whose cells it may find kept; absent for a statement that names no placeholder of theirs. */
   kept?: KeptRange;
-  /** As the plan says. */
-  isCheap?: boolean;
 }
 
 /**
@@ -112,11 +110,4 @@ function tooLarge(): ConnectError {
 
 function tooLong(): ConnectError {
   return new ConnectError(tooLongMessage, Code.ResourceExhausted);
-}
-
-/** Whether the statement itself is at fault, and not the wait for its turn. */
-export function needsTooMuch(error: unknown): boolean {
-  return (
-    error instanceof ConnectError && [tooLargeMessage, tooLongMessage].includes(error.rawMessage)
-  );
 }

@@ -8,31 +8,38 @@ import {
   Granularity,
   InsightType,
   QueryRequestSchema,
+  SessionMetric,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { planOf } from '../forms/forms.ts';
 import { readQuestion } from '../read/question.ts';
-import { rangeOf, readStoredVersion } from './stored-version.ts';
+import { rangeOfReads, readStoredVersion } from './stored-version.ts';
 
 const fromMs = Date.UTC(2026, 9, 10);
 const toMs = Date.UTC(2026, 9, 12);
 const dayMs = 86_400_000;
+const session = { metric: SessionMetric.SESSIONS };
 
 it.each([
-  ['a trend', { insightType: InsightType.TRENDS }, fromMs, toMs],
-  ['visits', { insightType: InsightType.SEGMENTATION, session: {} }, fromMs - dayMs, toMs + dayMs],
-  ['a lifecycle', { insightType: InsightType.LIFECYCLE }, 0, toMs],
+  ['a trend', { insightType: InsightType.TRENDS, events: [{}] }, fromMs, toMs],
+  ['visits', { insightType: InsightType.SEGMENTATION, session }, fromMs - dayMs, toMs + dayMs],
+  ['a lifecycle', { insightType: InsightType.LIFECYCLE, events: [{}] }, 0, toMs],
 ])('%s', (_, spec, wantedFromMs, wantedToMs) => {
   const request = create(QueryRequestSchema, {
     granularity: Granularity.DAY,
     timeRange: { from: timestampFromMs(fromMs), to: timestampFromMs(toMs) },
     spec,
   });
-  const range = rangeOf(readQuestion('a project', request));
-  expect(range).toEqual({ fromMs: wantedFromMs, toMs: wantedToMs });
+  const { notes } = planOf(readQuestion('a project', request)).question;
+  expect(rangeOfReads(notes.reads)).toEqual({ fromMs: wantedFromMs, toMs: wantedToMs });
+});
+
+it('is nothing where a plan notes no read', () => {
+  expect(() => rangeOfReads([])).toThrow('reads nothing');
 });
 
 it('is another version for another range, where as much is stored in both', async () => {
   const store: RowReader = {
-    select: async (_, onRow) => void onRow('["events","7","0","0"]'),
+    select: async (_, onRow) => void onRow('["events","7","0"]'),
   };
   const limit = { signal: new AbortController().signal };
   const versionOf = async (untilMs: number) =>

@@ -27,11 +27,11 @@ const usualParts = 10;
 /** Throws resource_exhausted that names the field. `look` is at the events of the question's range. */
 export async function checkWork(
   question: Question,
-  look: () => Promise<Stored>,
+  look: () => Stored,
   { signal }: Deadline,
 ): Promise<void> {
   if (workOf(question).parts <= usualParts) return;
-  const { events } = await unlessLeft((await look()).seen(), signal);
+  const { events } = await unlessLeft(look().seen(), signal);
   const refusal = tooMuchWork(question, events);
   if (refusal !== undefined) throw refusal;
 }

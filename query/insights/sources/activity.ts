@@ -3,17 +3,17 @@
 
 import { dayMs } from '../../../platform/clock.ts';
 import { both, type EventCondition } from '../read/event-condition.ts';
+import type { Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { quarterMs } from '../read/time-buckets.ts';
-import { bitColumns, bitsOfPlace, placesSql, wordCount } from '../sql/bucket-bits.ts';
+import { allBits, bitColumns, bitsOfPlace } from '../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../sql/bucket-place.ts';
 import { personJoinSql, userKeySql } from '../sql/persons.ts';
 import { readEventsSql, withinRanges } from '../sql/read-events.ts';
-import { cutBy, type Range } from './cut.ts';
-import { notKept } from './day-cells.ts';
-import { keptProfileDays } from './kept-profile-days.ts';
-import { needOf, refusesProfileDays, sourceOf } from './ladder.ts';
-import { dayEventsSql, dayPlacesSql, daysSql } from './profile-days.ts';
+import { cutBy } from './cut.ts';
+import { keptProfiles } from './kept-profiles.ts';
+import { needOf, sourceOf } from './ladder.ts';
+import { dayEventsSql, daysSql } from './profile-days.ts';
 
 export interface Activity {
   condition: EventCondition;
@@ -23,48 +23,32 @@ export interface Activity {
   ranges: readonly Range[];
 }
 
-/** Whether days of profiles answer the most of each range. */
-export function isFromDays(question: Question, { condition, buckets, ranges }: Activity): boolean {
-  return ranges.every((range) => {
-    const need = needOf(question, condition, { count: 'users', ...range, buckets });
-    return refusesProfileDays(need) === undefined;
-  });
+/** SELECT of bitColumns for each user who was active. */
+export function userBitsSql(question: Question, activity: Activity): string {
+  const columns = bitColumns(activity.buckets.length);
+  const profiles = activitySql(question, activity);
+  return `SELECT ${allBits(columns)} FROM (${ofUsersSql(question, profiles, columns)})
+    GROUP BY user_key ${streamsSql(profiles)}`;
 }
 
 /** SELECT of profile_key, cookieless and bitColumns; a profile may have many rows. */
 export function activitySql(question: Question, activity: Activity): string {
-  const reads = activity.ranges.flatMap((range) => {
-    const days = daysOf(question, activity, range);
-    if (days === undefined) return [rawSql(question, activity, range)];
-    const { whole, rows, rest, others } = days;
-    return [
-      daysSql(question, whole, activity.buckets, rows),
-      ...rest.map((part) => rawSql(question, others, part)),
-    ];
-  });
+  const reads = activity.ranges.flatMap((range) => readsOf(question, activity, range));
   return reads.join(' UNION ALL ');
 }
 
-/**
- * SELECT of profile_key, cookieless and place, the place of a bucket in which the profile was active; undefined beyond
- * 64 buckets, whose bits are dear to take apart, unless days of profiles, kept ones too, answer the most of it.
- */
-export function activePlacesSql(question: Question, activity: Activity): string | undefined {
-  const { buckets, ranges } = activity;
-  const reads: string[] = [];
-  for (const range of ranges) {
-    const days = daysOf(question, activity, range);
-    if (days === undefined) {
-      if (wordCount(buckets.length) > 1) return undefined;
-      reads.push(eventPlacesSql(question, activity, range));
-      continue;
-    }
-    const { whole, rows, rest, others } = days;
-    const readRest = rows === undefined ? eventRowsSql : eventPlacesSql;
-    reads.push(dayPlacesSql(question, whole, buckets, rows));
-    for (const part of rest) reads.push(readRest(question, others, part));
+function readsOf(question: Question, { condition, buckets }: Activity, range: Range): string[] {
+  const raw = (part: Range, more = condition): string =>
+    rawActivitySql(question, { condition: more, buckets }, part);
+  const need = needOf(question, condition, { count: 'users', ...range, buckets });
+  const source = sourceOf(question, need);
+  if (source === 'kept_active_profiles') {
+    const { activity, mayBeOther } = keptProfiles(question, condition);
+    return [activity(buckets), raw(range, both(condition, mayBeOther))];
   }
-  return reads.join(' UNION ALL ');
+  const cut = source === 'profile_days' ? cutBy(quarterMs, range) : undefined;
+  if (cut === undefined) return [raw(range)];
+  return [daysSql(question, cut.whole, buckets), ...cut.rest.map((part) => raw(part))];
 }
 
 /**
@@ -90,70 +74,22 @@ export function profileEventsSql(
     FROM (${edges})`;
 }
 
-interface Days {
-  whole: Range;
-  /** FROM and PREWHERE of kept days; the table's own unless given. */
-  rows?: string;
-  /** What is left for rows of events, and the activity that they tell. */
-  rest: readonly Range[];
-  others: Activity;
-}
-
-/** What days of profiles tell of a range; undefined where they tell nothing. */
-function daysOf(question: Question, activity: Activity, range: Range): Days | undefined {
-  const { condition, buckets } = activity;
-  const source = sourceOf(
-    question,
-    needOf(question, condition, { count: 'users', ...range, buckets }),
-  );
-  const cut = cutBy(quarterMs, range);
-  if (cut === undefined) return undefined;
-  if (source === 'profile_days') return { ...cut, others: activity };
-  if (source !== 'kept_profile_days') return undefined;
-  return {
-    ...{ whole: cut.whole, rows: keptProfileDays(question, condition), rest: [range] },
-    others: { ...activity, condition: both(condition, notKept) },
-  };
-}
-
-/**
- * SELECT of profile_key, cookieless and place, from events: each once up to 64 buckets, and for each event beyond,
- * where the bits of buckets are dear to take apart.
- */
-export function eventPlacesSql(question: Question, activity: Activity, range: Range): string {
-  if (wordCount(activity.buckets.length) > 1) return eventRowsSql(question, activity, range);
-  const places = placesSql(bitColumns(activity.buckets.length));
-  return `SELECT profile_key, cookieless, toUInt16(arrayJoin(${places})) AS place FROM (${rawSql(question, activity, range)})`;
-}
-
-/** The same for each event. */
-function eventRowsSql(question: Question, activity: Activity, range: Range): string {
-  const events = readPlacesSql(question, activity, range);
-  return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, place FROM (${events})`;
-}
-
-function rawSql(question: Question, activity: Activity, range: Range): string {
-  const columns = bitColumns(activity.buckets.length);
-  const bits = bitsOfPlace(activity.buckets.length).map(
+/** SELECT as activitySql answers it, from events, one row for each profile. */
+export function rawActivitySql(
+  question: Question,
+  { condition, buckets }: Pick<Activity, 'condition' | 'buckets'>,
+  range: Range,
+): string {
+  const columns = bitColumns(buckets.length);
+  const bits = bitsOfPlace(buckets.length).map(
     (sql, word) => `groupBitOr(${sql}) AS ${columns[word]}`,
   );
-  const events = readPlacesSql(question, activity, range);
+  const place = bucketPlaceSql(question, buckets);
+  const senders = { place, sender_key: 'profile_key', is_cookieless: 'cookieless' };
+  const events = readEventsSql(question, { condition, columns: senders, ...range });
   // Added up first, merges are looked up for each profile and not for each event: a third less.
   return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, ${bits.join(', ')}
     FROM (${events}) GROUP BY sender_key`;
-}
-
-/** SELECT of sender_key, is_cookieless and place. */
-function readPlacesSql(question: Question, { condition, buckets }: Activity, range: Range): string {
-  return readEventsSql(question, {
-    condition,
-    columns: {
-      place: bucketPlaceSql(question, buckets),
-      sender_key: 'profile_key',
-      is_cookieless: 'cookieless',
-    },
-    ...range,
-  });
 }
 
 /**

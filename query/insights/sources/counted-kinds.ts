@@ -34,6 +34,7 @@ export function countedEvents(
   const cut = source === 'event_counts' ? cutBy(quarterMs, question) : undefined;
   if (cut === undefined) return undefined;
   const { whole: range, rest } = cut;
+  question.notes.reads.push(range);
   const quarter = (ms: number): string =>
     `toDateTime(${bindings.bind('Int64', ms / 1_000)}, 'UTC')`;
   const ofQuarter = bucketSql(question, buckets, 'toInt64(toUnixTimestamp(quarter)) * 1000');
@@ -54,14 +55,4 @@ export function countedEvents(
     from: `(${[counted, ...single].join(' UNION ALL ')})`,
     ...{ bucket: 'bucket', events: 'events' },
   };
-}
-
-/** Whether the table alone tells. */
-export function areAllCounted(
-  question: Question,
-  condition: EventCondition,
-  buckets: readonly number[],
-): boolean {
-  const need = needOf(question, condition, { count: 'events', buckets });
-  return sourceOf({}, need) === 'event_counts' && cutBy(quarterMs, question)?.rest.length === 0;
 }

@@ -2,12 +2,7 @@
 // events have to answer.
 
 import { dayMs } from '../../../platform/clock.ts';
-
-/** Half-open, in milliseconds. */
-export interface Range {
-  fromMs: number;
-  toMs: number;
-}
+import type { Range } from '../read/plan-notes.ts';
 
 export interface Cut {
   whole: Range;

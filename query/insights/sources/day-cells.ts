@@ -5,10 +5,12 @@
 import { createHash } from 'node:crypto';
 import { dayMs } from '../../../platform/clock.ts';
 import { zones } from '../../../platform/zones/zones.ts';
+import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { exactText } from '../../filters/bindings.ts';
 import type { EventCondition } from '../read/event-condition.ts';
+import type { DayCells } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
-import { bucketStarts, quarterMs } from '../read/time-buckets.ts';
+import { bucketStarts } from '../read/time-buckets.ts';
 import { groupColumn } from '../sql/read-events.ts';
 import { hasDays } from './cut.ts';
 
@@ -25,12 +27,14 @@ export const editionsToKeep = '{editions_to_keep:Array(String)}';
 /** With the one before and the one after each. */
 export const daysAroundThoseToKeep = '{days_around:Array(Date)}';
 const keptBuckets = '{kept_buckets:Array(Int64)}';
-/** Starts of a question's buckets. */
-export const bucketsToKeep = '{starts_to_keep:Array(Int64)}';
-/** Starts of the buckets that are kept whole. */
-export const wholeBuckets = '{whole_buckets:Array(Int64)}';
-/** Days whose events in the range all lie in buckets that are kept whole. */
-export const daysOfWholeBuckets = '{days_of_whole_buckets:Array(Date)}';
+/** When days of the zone begin. */
+export const dayStartsToKeep = '{day_starts:Array(Int64)}';
+/** When those begin that lie whole in the range and are kept. */
+export const wholeZoneDays = '{whole_zone_days:Array(Int64)}';
+/** Kept days whose events in the range all lie in these. */
+export const daysOfWholeZoneDays = '{days_of_whole_zone_days:Array(Date)}';
+/** What tells series apart whose days depend on the events of more days. */
+const keptReach = '{kept_reach:String}';
 
 /** `day` since the epoch. */
 export function editionOf({ day, version }: { day: number; version: number }): string {
@@ -60,8 +64,8 @@ export interface QuestionDays {
   lastOfRange: number;
   /** The boundaries of `keptBucketSql`, in milliseconds: each midnight, and where a bucket begins between. */
   buckets: readonly bigint[];
-  /** When buckets begin, from the one in which the first day begins; where they are days, to one after the last day. */
-  starts: readonly number[];
+  /** When days of the zone begin, from the one in which the first day begins, to one after the last day. */
+  dayStarts: readonly number[];
 }
 
 /**
@@ -76,19 +80,32 @@ export function daysOfQuestion(
   const [firstOfRange, lastOfRange] = [Math.floor(fromMs / dayMs), Math.ceil(toMs / dayMs) - 1];
   const whole = { first: Math.ceil(fromMs / dayMs), last: Math.floor(toMs / dayMs) - 1 };
   const [startMs, endMs] = [firstOfRange * dayMs, (lastOfRange + 1) * dayMs];
-  const starts =
-    buckets.length === 1 ? [] : bucketStarts(granularity, timezone, startMs, endMs + 2 * dayMs);
-  // Kept days of profiles know quarters of an hour.
-  const isCut = (ms: number): boolean => ms % quarterMs === 0 && starts.includes(ms);
+  const startsOf = (of: Granularity): number[] =>
+    bucketStarts(of, timezone, startMs, endMs + 2 * dayMs);
+  const starts = buckets.length === 1 ? [] : startsOf(granularity);
+  const isCut = (ms: number): boolean => starts.includes(ms);
   const first = isCut(fromMs) ? firstOfRange : whole.first;
   const last = isCut(toMs) ? lastOfRange : whole.last;
   const midnights = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * dayMs);
   const within = starts.filter((ms) => ms > first * dayMs && ms < (last + 1) * dayMs);
   const all = [...new Set([...midnights, ...within])].sort((one, other) => one - other);
   return {
-    ...{ fromMs, toMs, first, last, firstOfRange, lastOfRange, starts },
+    ...{ fromMs, toMs, first, last, firstOfRange, lastOfRange },
     buckets: all.map(BigInt),
+    dayStarts: startsOf(Granularity.DAY),
   };
+}
+
+/** Whether buckets are made of days of the zone, each of which ends on the UTC day after its first one, or before. */
+export function hasZoneDays(question: Question): boolean {
+  const { granularity, buckets } = question;
+  const cutsDays = granularity === Granularity.HOUR || granularity === Granularity.MINUTE;
+  const { dayStarts = [] } = daysOfQuestion(question) ?? {};
+  if (dayStarts.length === 0 || (cutsDays && buckets.length > 1)) return false;
+  return dayStarts.every((startMs, index) => {
+    const endOfNextMs = (Math.floor(startMs / dayMs) + 2) * dayMs;
+    return (dayStarts[index + 1] ?? 0) <= endOfNextMs;
+  });
 }
 
 /**
@@ -99,22 +116,28 @@ export function daysOfQuestion(
 export function keepCells(
   question: Question,
   cellsSql: string,
-  { width, bucket, a = 'a' }: KeptColumns,
+  { width, bucket, a = 'a', reachDays = 0 }: KeptColumns,
 ): string {
-  const key = keyOf(question, cellsSql);
   const places = Array.from({ length: width }, (_, index) => index);
   const texts = places.map((index) => `toString(${groupColumn(index)})`).join(', ');
   const groups = width === 0 ? 'emptyArrayString()' : `[${texts}]`;
-  question.dayCells.push({
-    keys: [key],
-    keep: keepCellsSql(
-      `SELECT '${key}' AS series, bucket, ${groups} AS groups, a, b, c, d FROM (${cellsSql})`,
-      a,
-    ),
-    reachDays: 0,
-  });
+  const cells = `SELECT bucket, ${groups} AS groups, a, b, c, d FROM (${cellsSql})`;
+  const room = `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series = ${series} AND day IN ${daysToKeep})`;
+  const keep = [insertCellsSql(cells, a), listDaysSql(room)];
+  const key = keepDays(question, cellsSql, { keep, reachDays });
   const names = places.map((index) => `groups[${index + 1}] AS ${groupColumn(index)}, `).join('');
-  return `SELECT ${names}${bucket} AS bucket, ${a} AS a, b, c, d FROM (${keptCellsSql(question, [key])})`;
+  return `SELECT ${names}${bucket} AS bucket, ${a} AS a, b, c, d FROM (${keptCellsSql(question, key)})`;
+}
+
+/** Notes that days of a series may be kept, and returns the series' key; `rows` is what is kept of them. */
+export function keepDays(
+  question: Question,
+  rows: string,
+  cells: Pick<DayCells, 'keep' | 'reachDays'>,
+): string {
+  const key = keyOf(question, rows);
+  question.notes.dayCells.push({ key, ...cells });
+  return key;
 }
 
 interface KeptColumns {
@@ -122,18 +145,22 @@ interface KeptColumns {
   width: number;
   bucket: string;
   a?: PartColumn;
+  reachDays?: number;
 }
 
 /** Of kept_cells: a number, or a sum of exact-sum.ts. */
 type PartColumn = 'a' | 'sums';
 
-/** Rows of kept_cells of some series in the range, on the days that are kept. */
-export function keptCellsSql(
-  { project, bindings, fromMs, toMs }: Question,
-  keys: readonly string[],
-): string {
+/** SQL of a series' name, which says on how many days around a day all series of the statement depend. */
+export function seriesSql({ bindings }: Pick<Question, 'bindings'>, key: string): string {
+  return `concat(${bindings.bind('String', key)}, ${keptReach})`;
+}
+
+/** Rows of kept_cells of a series in the range, on the days that are kept. */
+export function keptCellsSql(question: Question, key: string): string {
+  const { project, bindings, fromMs, toMs } = question;
   return `SELECT *, fromUnixTimestamp64Milli(moment_ms, 'UTC') AS occur_time FROM kept_cells FINAL
-    WHERE project_id = ${project} AND series IN ${bindings.bind('Array(String)', keys)} AND day IN ${keptDays}
+    WHERE project_id = ${project} AND series = ${seriesSql(question, key)} AND day IN ${keptDays}
       AND edition = ${keptVersions}[indexOf(${keptDays}, day)]
       AND moment_ms >= ${bindings.bind('Int64', fromMs)} AND moment_ms < ${bindings.bind('Int64', toMs)}`;
 }
@@ -142,24 +169,19 @@ export function keptCellsSql(
 const maxCells = 50_000;
 const maxGroupBytes = 200;
 
-const project = '{keep_project:String}';
-const series = '{keep_series:Array(String)}';
+/** The project and the series of a statement that keeps days. */
+export const project = '{keep_project:String}';
+export const series = '{keep_series:String}';
 
 /**
- * The statements that keep cells: `sql` is a SELECT of (series, bucket, groups, a, b, c, d) over the days `daysToKeep`,
- * with buckets by `keptBucketSql`. The numbers of several cells are combined as the question's own are. More than
- * `maxCells` are not kept.
+ * Keeps cells: `sql` is a SELECT of (bucket, groups, a, b, c, d) over the days `daysToKeep`, with buckets by
+ * `keptBucketSql`. The numbers of several cells are combined as the question's own are. More than `maxCells` are not
+ * kept. No day is listed.
  */
-export function keepCellsSql(sql: string, a?: PartColumn): string[] {
-  const cells = `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series IN ${series} AND day IN ${daysToKeep})`;
-  return [insertCellsSql(sql, a), listDaysSql(cells)];
-}
-
-/** The first of these statements: no day is listed. */
 export function insertCellsSql(sql: string, a: PartColumn = 'a'): string {
   const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
   return `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, ${a}, b, c, d)
-    SELECT ${project}, cell.series, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
+    SELECT ${project}, ${series}, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
       ${versionsToKeep}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much) AS of_version, of_version,
       cell.a, cell.b, cell.c, cell.d
     FROM (SELECT *, ${isTooMuch} AS is_too_much FROM (${sql})) AS cell`;
@@ -168,18 +190,18 @@ export function insertCellsSql(sql: string, a: PartColumn = 'a'): string {
 /** Lists the days `daysToKeep` as kept; `cells` is SQL for the room that all of them take, in cells. */
 export function listDaysSql(cells: string): string {
   return `INSERT INTO kept_days (project_id, series, day, version, cells)
-    SELECT ${project}, arrayJoin(${series}), one.1, one.2, intDiv(stored, length(${daysToKeep}) * length(${series})) + 1
+    SELECT ${project}, ${series}, one.1, one.2, intDiv(stored, length(${daysToKeep})) + 1
     FROM (SELECT arrayJoin(arrayZip(${daysToKeep}, ${versionsToKeep})) AS one, ${cells} AS stored)`;
 }
 
 /** Of the tables: cells of an older one are not found. */
-const layout = 2;
+const layout = 3;
 
 /**
  * The text with the values of its parameters, so that equal keys mean equal cells, after a change of the code too.
  * Where a UTC day is cut depends on the zone, its rules and the length of buckets.
  */
-export function keyOf({ bindings, buckets, timezone, granularity }: Question, sql: string): string {
+function keyOf({ bindings, buckets, timezone, granularity }: Question, sql: string): string {
   const values = sql.replace(/\{(p\d+):([^}]*)\}/g, (_, name: string, type: string) =>
     JSON.stringify([type, exactText(bindings.params[name])]),
   );

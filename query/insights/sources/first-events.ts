@@ -17,6 +17,7 @@ export function firstEventsSql(question: Question, fromMs: number): string {
   const source = sourceOf(question, needOf(ofAll, every, { count: 'first events' }));
   if (source !== 'profile_listing') return rawSql(ofAll);
   const from = momentSql(fromMs, bindings);
+  question.notes.reads.push({ fromMs: 0, toMs: question.toMs });
   const key = profileKeySql('profile_id');
   // Until its parts are merged, the table has a row of a profile for each time that it came: one that begins late does
   // not tell who is new.
@@ -24,17 +25,6 @@ export function firstEventsSql(question: Question, fromMs: number): string {
   return `SELECT ${key} AS profile_key, false AS cookieless, first_seen AS occur_time
     FROM profile_listing
     WHERE project_id = ${project} AND (profile_key IN ${cameSince} OR profile_key IN ${mergedKeysSql(project)})`;
-}
-
-/**
- * SELECT of profile_key and cookieless: the profiles that sent an event before `fromMs`, each once or several times.
- * Cookieless visitors are not among them.
- */
-export function olderProfilesSql(question: Question, fromMs: number): string {
-  sourceOf(question, needOf(question, every, { count: 'first events' }));
-  const { project, bindings } = question;
-  return `SELECT ${profileKeySql('profile_id')} AS profile_key, false AS cookieless FROM profile_listing
-    WHERE project_id = ${project} AND first_seen < ${momentSql(fromMs, bindings)}`;
 }
 
 function rawSql(question: Question): string {

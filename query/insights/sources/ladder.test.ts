@@ -33,9 +33,9 @@ function questionOf(aggregation: AggregationType, more: Request = {}, event = {}
 
 /** The statement, and those that keep days of it. */
 function planned(question: Question) {
-  const { sql } = planOf(question);
-  const text = [sql, ...question.dayCells.flatMap(({ keep }) => keep)].join('\n');
-  return { text, served: question.served ?? [] };
+  const { sql, question: made } = planOf(question);
+  const text = [sql, ...made.notes.dayCells.flatMap(({ keep }) => keep)].join('\n');
+  return { text, served: made.notes.served };
 }
 /** Why a source refused any need of the question. */
 function refusalOf(question: Question, source: string): string | undefined {
@@ -61,7 +61,7 @@ it.each<[string, Question, string]>([
   ['counts of a plan', questionOf(TOTAL, {}, ofPlan), 'kept_cells'],
   ['users', questionOf(UNIQUE_USERS), 'profile_days'],
   ['users a day of a plan', questionOf(UNIQUE_USERS, {}, ofPlan), 'kept_active_profiles'],
-  ['stickiness of a plan', stickiness, 'kept_profile_days'],
+  ['stickiness of a plan', stickiness, 'kept_active_profiles'],
   ['users of a plan by the minute', questionOf(UNIQUE_USERS, minutes, ofPlan), 'events'],
 ])('%s are read from the table that does not refuse them', (_, question, source) => {
   const { text, served } = planned(question);
@@ -78,7 +78,7 @@ it.each<[Question, string, string]>([
   [questionOf(TOTAL, minutes, ofPlan), 'the range has less than two', 'kept_cells'],
   [questionOf(UNIQUE_USERS, {}, { kind: 'a' }), 'kinds', 'profile_days'],
   [questionOf(UNIQUE_USERS, minutes), 'buckets cut', 'profile_days'],
-  [questionOf(UNIQUE_USERS, { asOf }, ofPlan), 'as_of', 'kept_profile_days'],
+  [questionOf(UNIQUE_USERS, { asOf }, ofPlan), 'as_of', 'kept_active_profiles'],
   [questionOf(PER_USER_AVG), 'numbers of single events', 'profile_days'],
 ])('%o is not read from a table that refuses it', (question, why, source) => {
   expect(refusalOf(question, source)).toMatch(new RegExp(`^${why}`));

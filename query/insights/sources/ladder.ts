@@ -4,9 +4,11 @@
 
 import { dayMs } from '../../../platform/clock.ts';
 import { both, type EventCondition } from '../read/event-condition.ts';
+import type { Range } from '../read/plan-notes.ts';
 import { type Question, traitPrefix } from '../read/question.ts';
 import { quarterMs } from '../read/time-buckets.ts';
-import { cutBy, hasDays, type Range } from './cut.ts';
+import { cutBy, hasDays } from './cut.ts';
+import { hasZoneDays } from './day-cells.ts';
 
 /** What is counted, and nothing of how. */
 export interface Need extends Range {
@@ -30,11 +32,13 @@ export interface Need extends Range {
   buckets: readonly number[];
   /** Properties or traits by which it is grouped. */
   groups: readonly string[];
-  /** The tables of visits have the groups: a property of their own, and no value of it elsewhere. */
-  hasVisitGroups?: boolean;
+  /** The tables of visits have what is asked of their events. */
+  isOfVisitTables?: boolean;
   /** Not how many there are, but numbers of single events: values of a property, or events a user and bucket. */
   hasNumbers?: boolean;
   withCookieless: boolean;
+  /** The buckets are made of whole days of the zone. */
+  hasZoneDays(): boolean;
   /** The range of the question: this one may be longer, or a part of it. */
   asked: Range;
 }
@@ -45,15 +49,18 @@ export type Refusal =
   | 'kinds: the table knows no kinds'
   | 'groups: the table does not know these properties'
   | 'numbers of single events: the table knows how many there are'
+  | 'visits: the tables know first events, last page views and lengths, each apart'
   | 'cookieless visitors: the table has none'
   | 'buckets cut a quarter of an hour'
   | 'three buckets share a day'
   | 'the range has no whole quarter of an hour'
   | 'the range has no whole day'
   | 'the range has less than two whole days, or more than 400'
-  | 'this is a part of the range alone'
+  | 'this is not the range of the question'
+  | 'buckets cut a day of the zone'
   | 'persons decide: merges and traits change past days'
-  | 'a table of sums has it';
+  | 'a table of sums has it'
+  | 'it is left out';
 
 export type SourceName =
   | 'event_counts'
@@ -61,7 +68,6 @@ export type SourceName =
   | 'profile_listing'
   | 'visits'
   | 'kept_active_profiles'
-  | 'kept_profile_days'
   | 'kept_cells'
   | 'events';
 
@@ -81,30 +87,41 @@ const ladder: readonly Source[] = [
   },
   { name: 'profile_listing', counts: ['first events'], refuses: refusesFirstSeen },
   { name: 'visits', counts: ['visits'], refuses: refusesVisits },
-  { name: 'kept_active_profiles', counts: ['users a day'], refuses: refusesKeptActive },
-  { name: 'kept_profile_days', counts: ['users'], refuses: refusesKeptProfileDays },
+  {
+    name: 'kept_active_profiles',
+    counts: ['users', 'users a day'],
+    refuses: refusesKeptProfiles,
+  },
   { name: 'kept_cells', counts: ['events', 'visits'], refuses: refusesDayCells },
 ];
 
 /** The first source that serves the need; the question takes a note of it. */
-export function sourceOf({ served }: Pick<Question, 'served'>, need: Need): SourceName {
+export function sourceOf(
+  { notes, sources }: Pick<Question, 'notes' | 'sources'>,
+  need: Need,
+): SourceName {
   const refused: { source: SourceName; reason: Refusal }[] = [];
   const note = (source: SourceName): SourceName => {
-    served?.push({ need: nameOf(need), source, refused });
+    notes.served.push({ need: nameOf(need), source, refused });
     return source;
   };
   for (const { name, counts, refuses } of ladder) {
     if (!counts.includes(need.count)) continue;
-    const reason = refuses(need);
+    const reason = sources?.includes(name) === false ? 'it is left out' : refuses(need);
     if (reason === undefined) return note(name);
     refused.push({ source: name, reason });
   }
   return note('events');
 }
 
+/** Whether numbers of past days may be kept, also of what a table of sums has. */
+export function keepsDays({ sources }: Pick<Question, 'sources'>, need: Need): boolean {
+  return sources?.includes('kept_cells') !== false && refusesDayCells(need) === undefined;
+}
+
 /** The need of a question's events that meet the condition, too. */
 export function needOf(
-  question: Pick<Question, 'everyEvent' | 'asOfMs' | 'fromMs' | 'toMs' | 'buckets' | 'spec'>,
+  question: Question,
   condition: EventCondition,
   more: Pick<Need, 'count'> & Partial<Need>,
 ): Need {
@@ -112,6 +129,7 @@ export function needOf(
   return {
     ...{ asOfMs, fromMs, toMs, buckets, groups: [], asked: { fromMs, toMs } },
     ...{ of: both(everyEvent, condition), withCookieless: spec.includeCookieless },
+    hasZoneDays: () => hasZoneDays(question),
     ...more,
   };
 }
@@ -129,7 +147,7 @@ function nameOf({ count, of, groups }: Need): string {
 }
 
 /** Sums are of everything that was ever stored, of every kind. */
-export function refusesOfEvery({ of, asOfMs }: Pick<Need, 'of' | 'asOfMs'>): Refusal | undefined {
+function refusesOfEvery({ of, asOfMs }: Pick<Need, 'of' | 'asOfMs'>): Refusal | undefined {
   if (asOfMs !== undefined) return 'as_of: sums do not tell when an event was received';
   if (of.kind === 'filtered') return 'filters: sums know kinds at most';
   return of.kind === 'every' ? undefined : 'kinds: the table knows no kinds';
@@ -154,7 +172,7 @@ function refusesEventCounts(need: Need): Refusal | undefined {
 }
 
 /** profile_days: a UTC day of a profile, its events of any kind, and the quarters of an hour in which it sent them. */
-export function refusesProfileDays(need: Need): Refusal | undefined {
+function refusesProfileDays(need: Need): Refusal | undefined {
   const refusal = refusesOfEvery(need) ?? refusesCounted(need);
   if (refusal !== undefined || need.count !== 'events a user') {
     return refusal ?? refusesQuarterBits(need);
@@ -163,7 +181,7 @@ export function refusesProfileDays(need: Need): Refusal | undefined {
 }
 
 /** profile_listing: when a profile was first seen. */
-export function refusesFirstSeen(need: Need): Refusal | undefined {
+function refusesFirstSeen(need: Need): Refusal | undefined {
   const withCookieless = need.withCookieless
     ? 'cookieless visitors: the table has none'
     : undefined;
@@ -192,27 +210,23 @@ function refusesDayCells({ of, edge, asOfMs, groups, asked }: Need): Refusal | u
   return hasDays(asked) ? undefined : 'the range has less than two whole days, or more than 400';
 }
 
-/** kept_profile_days: what profile_days has, of some events, for all of the question's range. */
-function refusesKeptProfileDays(need: Need): Refusal | undefined {
-  const { of, fromMs, toMs, asked } = need;
+/** kept_active_profiles: days of a zone, the number of their profiles and who they are, of some events. */
+function refusesKeptProfiles(need: Need): Refusal | undefined {
+  const { of, fromMs, toMs, asked, hasZoneDays } = need;
   const refusal = refusesDayCells(need) ?? refusesCounted(need);
   if (refusal !== undefined) return refusal;
   if (of.kind === 'every') return 'a table of sums has it';
-  if (fromMs > asked.fromMs || toMs < asked.toMs) return 'this is a part of the range alone';
-  return refusesQuarterBits(need);
-}
-
-/** kept_active_profiles: days of a zone, the number of their profiles and who they are, of some events. */
-function refusesKeptActive(need: Need): Refusal | undefined {
-  return refusesDayCells(need) ?? (need.of.kind === 'every' ? 'a table of sums has it' : undefined);
+  if (fromMs !== asked.fromMs || toMs !== asked.toMs)
+    return 'this is not the range of the question';
+  return hasZoneDays() ? undefined : 'buckets cut a day of the zone';
 }
 
 /** visits and visit_entries: the days of sessions. */
 function refusesVisits(need: Need): Refusal | undefined {
   const ofEdge = need.edge?.kind === 'filtered' ? 'filters: sums know kinds at most' : undefined;
-  const ofGroups = need.hasVisitGroups
+  const ofGroups = need.isOfVisitTables
     ? undefined
-    : 'groups: the table does not know these properties';
+    : 'visits: the tables know first events, last page views and lengths, each apart';
   return refusesOfEvery(need) ?? ofEdge ?? ofGroups;
 }
 

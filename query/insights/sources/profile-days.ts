@@ -2,61 +2,48 @@
 // for each quarter of an hour in which it sent an event of any kind.
 
 import type { Bindings } from '../../filters/bindings.ts';
+import type { Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { quarterMs } from '../read/time-buckets.ts';
 import { bitColumns, bitsOfPlace } from '../sql/bucket-bits.ts';
 import { daySql } from '../sql/read-events.ts';
-import type { Range } from './cut.ts';
 
 const dayQuarters = 96;
 const dayMs = dayQuarters * quarterMs;
 /** The quarters of a day whose bits are in the column `morning`; the others are in `evening`. */
-export const morningQuarters = 48;
+const morningQuarters = 48;
 
 function dayOf(ms: number): number {
   return Math.floor(ms / dayMs);
 }
 
-/**
- * SELECT of profile_key, cookieless and bitColumns over a range of whole quarters. `rows` are FROM and PREWHERE; those
- * of profile_days unless given.
- */
-export function daysSql(
-  question: Question,
-  range: Range,
-  buckets: readonly number[],
-  rows = daysOfSql(question, range),
-): string {
-  const { place, early, late } = readDays(question, range, buckets);
-  const [count, columns] = [buckets.length, bitColumns(buckets.length)];
-  if (late === undefined) {
+/** SELECT of profile_key, cookieless and bitColumns over a range of whole quarters. */
+export function daysSql(question: Question, range: Range, buckets: readonly number[]): string {
+  const { bindings } = question;
+  const rows = daysOfSql(question, range);
+  const days = dayParts(range, buckets);
+  const [count, first] = [buckets.length, dayOf(range.fromMs)];
+  const places = days.map(({ place }) => place);
+  const place = placeOfDaySql(bindings, first, places);
+  const isActive = (part: 'early' | 'late'): string =>
+    isActiveSql(
+      bindings,
+      first,
+      days.map((day) => day[part]),
+    );
+  const [isEarly, isLate] = [isActive('early'), isActive('late')];
+  const columns = bitColumns(count);
+  if (isLate === 'false') {
     const bits = bitsOfPlace(count, place).map((sql, word) => `${sql} AS ${columns[word]}`);
-    return `SELECT profile_key, cookieless, ${bits.join(', ')} ${rows} WHERE ${early}`;
+    return `SELECT profile_key, cookieless, ${bits.join(', ')} ${rows} WHERE ${isEarly}`;
   }
-  const both = bitsOfPlace(count, 'early_place');
   const next = bitsOfPlace(count, '(early_place + 1)');
-  const bits = both.map(
+  const bits = bitsOfPlace(count, 'early_place').map(
     (sql, word) =>
       `bitOr(if(is_early, ${sql}, 0), if(is_late, ${next[word]}, 0)) AS ${columns[word]}`,
   );
   return `SELECT profile_key, cookieless, ${bits.join(', ')} FROM (
-    SELECT profile_key, cookieless, ${place} AS early_place, ${early} AS is_early, ${late} AS is_late ${rows}) WHERE is_early OR is_late`;
-}
-
-/** SELECT of profile_key, cookieless and place, the place of a bucket; otherwise as daysSql. */
-export function dayPlacesSql(
-  question: Question,
-  range: Range,
-  buckets: readonly number[],
-  rows = daysOfSql(question, range),
-): string {
-  const { place, early, late } = readDays(question, range, buckets);
-  const select = (sql: string, isActive: string): string =>
-    `SELECT profile_key, cookieless, ${sql} AS place ${rows} WHERE ${isActive}`;
-  // Few rows are of two buckets: reading the table once more costs less than making two rows of each of these.
-  return late === undefined
-    ? select(place, early)
-    : `${select(place, early)} UNION ALL ${select(`toUInt16(${place} + 1)`, late)}`;
+    SELECT profile_key, cookieless, ${place} AS early_place, ${isEarly} AS is_early, ${isLate} AS is_late ${rows}) WHERE is_early OR is_late`;
 }
 
 /** SELECT of profile_key, cookieless and events over the whole days of a range. */
@@ -69,48 +56,24 @@ export function dayEventsSql(question: Question, range: Range): string {
  * are read costs a third more.
  */
 function daysOfSql(
-  { bindings, project }: Pick<Question, 'bindings' | 'project'>,
+  { bindings, project, notes }: Pick<Question, 'bindings' | 'project' | 'notes'>,
   { fromMs, toMs }: Range,
 ): string {
+  notes.reads.push({ fromMs, toMs });
   return `FROM profile_days PREWHERE project_id = ${project} AND day >= ${daySql(fromMs, bindings)} AND day <= ${daySql(toMs - 1, bindings)}`;
 }
 
-/** SQL over the rows of days. */
-interface Days {
-  /** The place of the bucket of the day's first moment in the range. */
-  place: string;
-  /** Holds for a profile that was active in that bucket. */
-  early: string;
-  /** And in the next one; undefined where no day is of two buckets. */
-  late: string | undefined;
-}
-
-function readDays(
-  { bindings }: Question,
-  { fromMs, toMs }: Range,
-  buckets: readonly number[],
-): Days {
-  const days = dayParts({ fromMs, toMs }, buckets);
-  const first = dayOf(fromMs);
-  const isActive = (quarters: (day: Day) => Quarters): string => {
-    const halves = (['morning', 'evening'] as const).flatMap((half) => {
-      const masks = days.map((day) => quarters(day)[half]);
-      return masks.some((mask) => mask > 0)
-        ? [`bitAnd(${half}, ${maskOfDaySql(bindings, first, masks)})`]
-        : [];
-    });
-    return `${halves.length === 1 ? halves.join() : `bitOr(${halves.join(', ')})`} != 0`;
-  };
-  const isLate = days.some(({ late }) => late.morning + late.evening > 0);
-  return {
-    place: placeOfDaySql(
-      bindings,
-      first,
-      days.map(({ place }) => place),
-    ),
-    early: isActive(({ early }) => early),
-    late: isLate ? isActive(({ late }) => late) : undefined,
-  };
+/** Holds for a profile that was active in these quarters of each day from `first` on. */
+function isActiveSql(bindings: Bindings, first: number, days: readonly Quarters[]): string {
+  const halves = (['morning', 'evening'] as const).flatMap((half) => {
+    const masks = days.map((day) => day[half]);
+    if (masks.every((mask) => mask === 0)) return [];
+    const mask =
+      stepsSql(bindings, first, masks) ?? `toUInt64(${listedSql(bindings, first, masks)})`;
+    return [`bitAnd(${half}, ${mask})`];
+  });
+  if (halves.length === 0) return 'false';
+  return `${halves.length === 1 ? halves.join() : `bitOr(${halves.join(', ')})`} != 0`;
 }
 
 /** A list costs twice as much as so many comparisons. */
@@ -163,13 +126,6 @@ function listedSql(bindings: Bindings, first: number, numbers: readonly number[]
   return `${list}[toUInt16(day) - ${bindings.bind('Int64', first - 1)}]`;
 }
 
-/** SQL for the bits of each day. They change with the clocks and at the range's ends. */
-function maskOfDaySql(bindings: Bindings, first: number, masks: readonly number[]): string {
-  const steps = stepsSql(bindings, first, masks);
-  if (steps !== undefined) return steps;
-  return `toUInt64(${listedSql(bindings, first, masks)})`;
-}
-
 /** Bits of the two columns. */
 interface Quarters {
   morning: number;
@@ -188,8 +144,9 @@ interface Day {
 /** The days of a range of whole quarters, each from the range's beginning or midnight on. */
 function dayParts({ fromMs, toMs }: Range, buckets: readonly number[]): Day[] {
   const days: Day[] = [];
-  for (let ms = fromMs; ms < toMs; ms = (dayOf(ms) + 1) * dayMs)
+  for (let ms = fromMs; ms < toMs; ms = (dayOf(ms) + 1) * dayMs) {
     days.push(readDay(ms, toMs, buckets));
+  }
   return days;
 }
 

@@ -38,47 +38,19 @@ export function allBits(columns: readonly string[]): string {
   return columns.map((column) => `groupBitOr(${column}) AS ${column}`).join(', ');
 }
 
-/** Holds where the bit of the place is set, SQL over bitColumns. */
-export function isSetSql(columns: readonly string[], place: number): string {
-  return `bitAnd(${columns[Math.floor(place / wordBits)]}, ${1n << BigInt(place % wordBits)}) != 0`;
-}
-
-/** SQL for each of bitColumns without the bits from that place on. */
-export function bitsBelow(columns: readonly string[], place: number): string[] {
-  return columns.map((column, word) => {
-    const bits = place - word * wordBits;
-    return bits >= wordBits ? column : `bitAnd(${column}, ${(1n << BigInt(bits)) - 1n})`;
-  });
-}
-
 /** Bits of users, by the number of their rows in the answer. */
 interface CountedBits {
   part: number;
   words: readonly string[];
 }
 
-/**
- * SELECT of `columns` of `users` and `alike`, the number of users that a row stands for. Most users were active in few
- * buckets, so that few sets of bits differ: the statement works on each set once. Sets of several columns stay apart:
- * they are dear to group by and differ more.
- */
-export function alikeSql(users: string, columns: readonly string[]): string {
-  const names = columns.join(', ');
-  return columns.length === 1
-    ? `SELECT ${names}, count() AS alike FROM (${users}) GROUP BY ${names}`
-    : `SELECT ${names}, toUInt64(1) AS alike FROM (${users})`;
-}
-
-/**
- * SELECT of (part, place, number): how many of `users` have the bit of that place set; none is 0. A row of `users`
- * stands for `alike` of them.
- */
+/** SELECT of (part, place, number): how many of `users` have the bit of that place set; none is 0. */
 export function userCountsSql(users: string, parts: readonly CountedBits[]): string {
   const cells = parts.map(
     ({ part, words }) =>
       `arrayMap(place -> toUInt32(place + ${part * placesOfPart}), ${placesSql(words)})`,
   );
-  return `SELECT intDiv(cell, ${placesOfPart}) AS part, cell % ${placesOfPart} AS place, sum(alike) AS number
+  return `SELECT intDiv(cell, ${placesOfPart}) AS part, cell % ${placesOfPart} AS place, count() AS number
     FROM (${users}) ARRAY JOIN arrayConcat(${cells.join(', ')}) AS cell GROUP BY cell`;
 }
 

@@ -14,15 +14,15 @@ interface Stretch {
 const maxStretches = 6;
 
 /**
- * The place of `occur_time` in `buckets`, from 0; `occur_time` must not be before the first. Days are of one length but
- * for those on which clocks change: a division finds them in half the time of a search.
+ * The place of a moment in `buckets`, from 0, of an event's unless given; it must not be before the first. Days are of
+ * one length but for those on which clocks change: a division finds them in half the time of a search.
  */
 export function bucketPlaceSql(
   { bindings }: Pick<Question, 'bindings'>,
   buckets: readonly number[],
+  ms = 'toUnixTimestamp64Milli(occur_time)',
 ): string {
   if (buckets.length === 1) return 'toUInt16(0)';
-  const ms = 'toUnixTimestamp64Milli(occur_time)';
   const stretches = stretchesOf(buckets);
   if (stretches.length > maxStretches) {
     const starts = bindings.bind('Array(Int64)', buckets.map(BigInt));

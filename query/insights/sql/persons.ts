@@ -20,7 +20,7 @@ export function userKeySql(
 ): string {
   const cookieless = includeCookieless ? 'profile_key' : '0';
   const root = 'if(person.root_key != 0, person.root_key, profile_key)';
-  if (!hasDeletions) return `if(cookieless, ${cookieless}, ${root})`;
+  if (!hasDeletions()) return `if(cookieless, ${cookieless}, ${root})`;
   const deleted = `(SELECT ${profileKeySql('profile_id')} FROM ${deletedSql(project)})`;
   return `multiIf(cookieless, ${cookieless}, ${root} IN ${deleted}, 0, ${root})`;
 }
@@ -46,7 +46,7 @@ export function changedKeysSql({
   hasDeletions,
 }: Pick<Question, 'project' | 'hasDeletions'>): string {
   const merged = mergedKeysSql(project);
-  return hasDeletions
+  return hasDeletions()
     ? `(SELECT * FROM ${merged} UNION ALL SELECT ${profileKeySql('profile_id')} FROM ${deletedSql(project)})`
     : merged;
 }

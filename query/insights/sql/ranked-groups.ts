@@ -26,26 +26,36 @@ export interface Cells {
   /** Groups that stay. */
   limit: number;
   measure: Measure;
+  /** The columns of a cell's numbers, which are added up; a and b, as the measure says, unless given. */
+  numbers?: readonly string[];
+  /** The column of the weights. */
+  weight?: string;
 }
 
 /**
  * One row a group, in any order: `place` from 1 by weight, then by the group's values; `values` are its values; `cells`
- * an array of (bucket, a, b); `folded` how many groups the row stands for. All groups beyond the limit are one row with
- * the place limit + 1. Without groups there is one row of place 1, which has no cells where nothing matched.
+ * an array of (bucket, a, b), or of all numbers; `folded` how many groups the row stands for. All groups beyond the
+ * limit are one row with the place limit + 1. Without groups there is one row of place 1, which has no cells where
+ * nothing matched.
  */
-export function rankedGroupsSql({ sql, groups, limit, measure }: Cells): string {
+export function rankedGroupsSql(cells: Cells): string {
+  const { sql, groups, limit, measure, numbers, weight = 'weight' } = cells;
   if (groups === 0) {
     return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, groupArray((bucket, a, b)) AS cells,
       toUInt64(1) AS folded FROM (${sql})`;
   }
   const columns = Array.from({ length: groups }, (_, index) => groupColumn(index));
   const names = columns.join(', ');
-  return `SELECT place, any(shown) AS values, groupArray((bucket, ${finishedSql(measure)}, b)) AS cells, any(folded) AS folded FROM (
+  const shown = numbers?.map((name) => `toFloat64(${name})`) ?? [finishedSql(measure), 'b'];
+  const summed = (numbers ?? ['a', 'b']).map(
+    (name, index) => `${index === 0 ? measure.combine : 'sum'}(cell.${index + 2}) AS ${name}`,
+  );
+  return `SELECT place, any(shown) AS values, groupArray((bucket, ${shown.join(', ')})) AS cells, any(folded) AS folded FROM (
     SELECT least(rank, ${limit + 1}) AS place, bucket, any(if(rank > ${limit}, [], [${columns.map((name) => `toString(${name})`).join(', ')}])) AS shown,
-      ${measure.combine}(cell.2) AS a, sum(cell.3) AS b, any(if(rank > ${limit}, total - ${limit}, 1)) AS folded
+      ${summed.join(', ')}, any(if(rank > ${limit}, total - ${limit}, 1)) AS folded
     FROM (
       SELECT ${names}, cells, row_number() OVER (ORDER BY weight DESC, ${names}) AS rank, count() OVER () AS total
-      FROM (SELECT ${names}, groupArray((bucket, a, b)) AS cells, sum(weight) AS weight FROM (${sql}) GROUP BY ${names})
+      FROM (SELECT ${names}, groupArray((bucket, ${(numbers ?? ['a', 'b']).join(', ')})) AS cells, sum(${weight}) AS weight FROM (${sql}) GROUP BY ${names})
     ) ARRAY JOIN cells AS cell
     GROUP BY place, cell.1 AS bucket
   ) GROUP BY place`;

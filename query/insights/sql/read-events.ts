@@ -5,6 +5,7 @@ import { dayMs } from '../../../platform/clock.ts';
 import type { Bindings } from '../../filters/bindings.ts';
 import { livingProfilesSql } from '../../identity/identity-sql.ts';
 import { both, type EventCondition } from '../read/event-condition.ts';
+import type { Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { traitPrefix } from '../read/question.ts';
 import { personJoinSql, userKeySql } from './persons.ts';
@@ -80,6 +81,7 @@ function scopeConditions(question: Question, read: EventRead): string[] {
   const { project, bindings, asOfMs } = question;
   const { fromMs = question.fromMs, toMs = question.toMs, days } = read;
   if (days !== undefined) return [`project_id = ${project}`, `toDate(occur_time) IN ${days}`];
+  question.notes.reads.push({ fromMs, toMs });
   const conditions = [`project_id = ${project}`, withinSql({ fromMs, toMs }, bindings)];
   if (asOfMs !== undefined) {
     conditions.push(
@@ -90,18 +92,12 @@ function scopeConditions(question: Question, read: EventRead): string[] {
 }
 
 /** Holds for the events of the ranges. One read of several costs less than one of each. */
-export function withinRanges(ranges: readonly TimeRange[], bindings: Bindings): EventCondition {
+export function withinRanges(ranges: readonly Range[], bindings: Bindings): EventCondition {
   const within = ranges.map((range) => `(${withinSql(range, bindings)})`);
   return { sql: `(${within.join(' OR ')})`, usesUser: false, kind: 'filtered' };
 }
 
-/** Half-open, in milliseconds. */
-interface TimeRange {
-  fromMs: number;
-  toMs: number;
-}
-
-function withinSql({ fromMs, toMs }: TimeRange, bindings: Bindings): string {
+function withinSql({ fromMs, toMs }: Range, bindings: Bindings): string {
   const [from, to] = [momentSql(fromMs, bindings), momentSql(toMs, bindings)];
   return `occur_time >= ${from} AND occur_time < ${to} AND ${daysHintSql(fromMs, toMs, bindings)}`;
 }

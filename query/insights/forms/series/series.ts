@@ -1,35 +1,26 @@
 // The series of TRENDS and SEGMENTATION: one statement whose rows are the groups of each series, and the parts of their
-// values bucket by bucket. trends.ts and segmentation.ts make messages of them.
+// values bucket by bucket. series-plan.ts puts them together.
 
 import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
 import type { EventQuery } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { numberOf } from '../../read/rows.ts';
-import { areAllCounted, type CountedEvents, countedEvents } from '../../sources/counted-kinds.ts';
+import { countedEvents } from '../../sources/counted-kinds.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { needOf, sourceOf } from '../../sources/ladder.ts';
-import { type Aggregation, cellValue, readAggregation } from '../../sql/aggregation.ts';
-import { groupText } from '../../sql/property-text.ts';
+import { type Aggregation, readAggregation } from '../../sql/aggregation.ts';
 import { finishedSql, rankedGroupsSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
-import { cellRowsSql, countRowsSql, groupsRowsSql } from '../grouped-rows.ts';
+import { cellRowsSql, checkPoints, countRowsSql, groupsRowsSql } from '../grouped-rows.ts';
 import { activeUserCellsSql } from './active-users.ts';
 
 const maxSeries = 10;
-/** The most points of an answer, of all its series and groups. */
-const maxPoints = 100_000;
 
 export interface Series {
   /** As in the question; empty for every kind. */
   kind: string;
   condition: EventCondition;
   aggregation: Aggregation;
-}
-
-/** What reading the answer of a series asks of it. */
-export interface Measured {
-  aggregation: Pick<Aggregation, 'measure'>;
 }
 
 /** Throws invalid_argument for no or too many series, and for an answer with too many points. */
@@ -39,14 +30,6 @@ export function readSeries(question: Question): Series[] {
   if (events.length > maxSeries) throw invalidArgument('spec.events', `takes at most ${maxSeries}`);
   checkPoints(question, events.length * question.buckets.length);
   return events.map((event, index) => readOne(question, event, `spec.events[${index}]`));
-}
-
-/** `points` are those of one group of each series. */
-export function checkPoints({ breakdowns, groupLimit }: Question, points: number): void {
-  if (points * (breakdowns.length === 0 ? 1 : groupLimit + 1) > maxPoints) {
-    const rule = `would have more than ${maxPoints} points: ask for fewer buckets, events or groups`;
-    throw invalidArgument('timeRange', rule);
-  }
 }
 
 function readOne(question: Question, series: EventQuery, path: string): Series {
@@ -67,29 +50,23 @@ export function seriesSql(
   part: number,
 ): string {
   const { buckets, groupLimit } = question;
+  const { counts, measure } = aggregation;
   const hasGroups = groups.length > 0;
-  const counted = hasGroups ? undefined : countedSeries(question, condition, aggregation);
+  const isOfCounts = !hasGroups && counts === 'events' && aggregation.number === undefined;
+  const counted = isOfCounts ? countedEvents(question, condition, buckets, 'events') : undefined;
   if (counted !== undefined) return countRowsSql(part, counted);
-  const known = hasGroups ? undefined : activeUsersSql(question, condition, aggregation);
-  const sql =
-    known ??
-    (aggregation.counts === 'events'
+  const isOfUsers = counts === 'users' && !measure.isRatio && !hasGroups;
+  const sql = isOfUsers
+    ? activeUserCellsSql(question, condition, buckets)
+    : counts === 'events'
       ? eventCellsSql(question, { condition, aggregation, groups, buckets })
-      : userCellsSql(question, condition, aggregation, groups));
-  const { measure } = aggregation;
+      : userCellsSql(question, condition, aggregation, groups);
   if (!hasGroups) {
-    const cells = { from: `(${sql})`, bucket: 'bucket', a: finishedSql(measure), b: 'b' };
-    return cellRowsSql(part, cells);
+    const numbers = [finishedSql(measure), 'b'];
+    return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers });
   }
   const ranked = rankedGroupsSql({ sql, groups: groups.length, limit: groupLimit, measure });
-  return groupsRowsSql({ part, sql: ranked });
-}
-
-/** Whether the statement of a question's only series reads nothing but counts of events. */
-export function isOfCounts(question: Question, { condition, aggregation }: Series): boolean {
-  const { breakdowns, buckets } = question;
-  const countsEvents = aggregation.counts === 'events' && aggregation.number === undefined;
-  return countsEvents && breakdowns.length === 0 && areAllCounted(question, condition, buckets);
+  return groupsRowsSql(part, ranked);
 }
 
 /**
@@ -114,28 +91,6 @@ function userCellsSql(
     FROM (${firstTouchSql(events, names)}) GROUP BY ${by}`;
 }
 
-/** Undefined where the table of sums cannot tell. */
-function countedSeries(
-  question: Question,
-  condition: EventCondition,
-  aggregation: Aggregation,
-): CountedEvents | undefined {
-  return aggregation.counts === 'events' && aggregation.number === undefined
-    ? countedEvents(question, condition, question.buckets, 'events')
-    : undefined;
-}
-
-/** Cells of users, by the days on which they were active; undefined where these cannot tell. */
-function activeUsersSql(
-  question: Question,
-  condition: EventCondition,
-  { counts, measure }: Aggregation,
-): string | undefined {
-  return counts === 'users' && !measure.isRatio
-    ? activeUserCellsSql(question, condition, question.buckets)
-    : undefined;
-}
-
 /** One row for each user and bucket: the groups of the user's first event, and whether it lies in this bucket. */
 function firstTouchSql(events: string, names: readonly string[]): string {
   // A single group is no tuple: aggregates compare and keep tuples slowly.
@@ -150,58 +105,4 @@ function firstTouchSql(events: string, names: readonly string[]): string {
       FROM (${events}) GROUP BY user_key, bucket
     ) GROUP BY user_key
   ) ARRAY JOIN cells AS cell`;
-}
-
-/** A group of a series, as it was answered. */
-export interface SeriesGroup {
-  breakdown: Record<string, string>;
-  isOthers: boolean;
-  /** From the start of a bucket to its number; buckets without events are missing. */
-  values: ReadonlyMap<number, number>;
-  /** Groups that the row stands for. */
-  folded: number;
-}
-
-/**
- * Reads rows of (place, values, cells, folded) of one series, in the order of their places. Without breakdowns there is
- * one group, of any number of rows.
- */
-export function readGroups(
-  { breakdownKeys, groupLimit }: Question,
-  { aggregation }: Measured,
-  rows: readonly unknown[][],
-): SeriesGroup[] {
-  if (breakdownKeys.length === 0) {
-    const cells = rows.flatMap(([, , cells]) => (Array.isArray(cells) ? cells : []));
-    return [{ isOthers: false, breakdown: {}, values: readCells(aggregation, cells), folded: 1 }];
-  }
-  return rows
-    .toSorted(([one], [other]) => Number(one) - Number(other))
-    .map(([place, values, cells, folded]) => {
-      const isOthers = Number(place) > groupLimit;
-      return {
-        isOthers,
-        breakdown: isOthers ? {} : breakdownOf(breakdownKeys, values),
-        values: readCells(aggregation, cells),
-        folded: Number(folded),
-      };
-    });
-}
-
-function readCells({ measure }: Measured['aggregation'], cells: unknown): Map<number, number> {
-  const values = new Map<number, number>();
-  if (!Array.isArray(cells)) return values;
-  for (const [bucket, a, b] of cells) {
-    values.set(Number(bucket), cellValue(measure, numberOf(a), numberOf(b)));
-  }
-  return values;
-}
-
-/** The values of a group by their properties' keys; a lacking value has no entry. */
-export function breakdownOf(keys: readonly string[], values: unknown): Record<string, string> {
-  const entries = (Array.isArray(values) ? values : []).flatMap((value, index) => {
-    const text = groupText(value);
-    return text === undefined ? [] : [[keys[index] ?? '', text]];
-  });
-  return Object.fromEntries(entries);
 }

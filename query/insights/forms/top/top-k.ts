@@ -19,7 +19,7 @@ import { needOf, sourceOf } from '../../sources/ladder.ts';
 import { type Aggregation, readAggregation } from '../../sql/aggregation.ts';
 import { groupText } from '../../sql/property-text.ts';
 import { groupColumn, readEventsSql } from '../../sql/read-events.ts';
-import { leftOutSql, readReason } from '../left-out.ts';
+import { leftOutOf, leftOutSql, maxReasons } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import {
   type Greatest,
@@ -47,7 +47,7 @@ export function planTopK(question: Question): Plan {
   const countsUsers = dimension.by === 'user' || aggregation.counts === 'users';
   return {
     sql: planSql(question, condition, dimension, greatest, countsUsers),
-    maxRows: limit + 4,
+    maxRows: limit + 1 + maxReasons,
     lookUps: dimension.by === 'user' ? profileLookUps(question, condition, limit) : [],
     read: (rows) => {
       const { top, leftOut } = readRows(rows, greatest);
@@ -125,7 +125,7 @@ function planSql(
     (
       sql,
     ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, '' AS name, toFloat64(0) AS value,
-      left_out AS groups, toFloat64(0) AS whole FROM (${sql})`,
+      toUInt64(0) AS groups, toFloat64(left_out) AS whole FROM (${sql})`,
   );
   return [top, ...leftOut].join(' UNION ALL ');
 }
@@ -176,9 +176,7 @@ function readRows(
   greatest: Greatest,
 ): { top: TopRow[]; leftOut: LeftOutCount[] } {
   const { limit, withOthers } = greatest;
-  const leftOut = rows
-    .filter(([part]) => Number(part) === leftOutPart)
-    .map(([, reason, , , count]) => ({ reason: readReason(reason), count: Number(count) }));
+  const leftOut = leftOutOf(rows, leftOutPart);
   const placed = rows
     .filter(([part]) => Number(part) === topPart)
     .toSorted(([, one], [, other]) => Number(one) - Number(other));

@@ -1,10 +1,9 @@
 // SQL of TOP_K by user: the users with the greatest values. user-profiles.ts finds the profile of each one.
 
-import { both, type EventCondition } from '../../read/event-condition.ts';
+import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { ofUsersSql, profileEventsSql, streamsSql } from '../../sources/activity.ts';
 import { needOf, sourceOf } from '../../sources/ladder.ts';
-import { personJoinSql, userKeySql } from '../../sql/persons.ts';
 import { readEventsSql } from '../../sql/read-events.ts';
 import { type Greatest, greatestSql, othersAreTheRest } from './greatest-groups.ts';
 import { keyTextSql } from './user-profiles.ts';
@@ -47,26 +46,12 @@ function mostEventsSql(users: string, limit: number): string {
 /** SELECT of (user_key, a, b) for each user. */
 function usersSql(question: Question, condition: EventCondition, greatest: Greatest): string {
   const { aggregation } = greatest;
-  const { measure } = aggregation;
   const columns =
     aggregation.counts === 'events' && aggregation.number !== undefined
       ? { number: aggregation.number }
       : {};
   const hasNumbers = 'number' in columns;
   sourceOf(question, needOf(question, condition, { count: 'events a user', hasNumbers }));
-  const { includeCookieless } = question.spec;
-  if (both(question.everyEvent, condition).usesUser) {
-    const events = readEventsSql(question, { condition, columns, withUser: true });
-    return aggregation.cells('user_key', `SELECT * FROM (${events}) WHERE user_key != 0`);
-  }
-  // The merges are looked up for each id, not for each event.
-  const sender = { ...columns, profile_key: 'profile_key', is_cookieless: 'cookieless' };
-  const events = readEventsSql(question, { condition, columns: sender });
-  // One key is grouped faster than two.
-  const ids = includeCookieless
-    ? `SELECT *, is_cookieless AS cookieless FROM (${aggregation.cells('profile_key, is_cookieless', events)})`
-    : `SELECT *, false AS cookieless FROM (${aggregation.cells('profile_key', `SELECT * FROM (${events}) WHERE NOT is_cookieless`)})`;
-  return `SELECT user_key, ${measure.combine}(ids.a) AS a, sum(ids.b) AS b FROM (
-      SELECT ${userKeySql(question, includeCookieless)} AS user_key, a, b FROM (${ids}) AS sender ${personJoinSql(question.project)}
-    ) AS ids WHERE user_key != 0 GROUP BY user_key`;
+  const events = readEventsSql(question, { condition, columns, withUser: true });
+  return aggregation.cells('user_key', `SELECT * FROM (${events}) WHERE user_key != 0`);
 }

@@ -9,14 +9,18 @@ import type { Question } from '../../read/question.ts';
 import { bitColumns, placesSql } from '../../sql/bucket-bits.ts';
 import { rankedGroupsSql } from '../../sql/ranked-groups.ts';
 import { groupColumn } from '../../sql/read-events.ts';
-import type { Plan } from '../plan.ts';
-import { checkPoints } from '../series/series.ts';
 import {
-  groupedPlanSql,
+  checkPoints,
+  type Group,
+  groupedRowsSql,
+  groupsRowsSql,
   maxGroupedRows,
-  readUserGroups,
-  type UserGroup,
-} from './grouped-answer.ts';
+  onlyPart,
+  readGroups,
+  readLeftOut,
+} from '../grouped-rows.ts';
+import { leftOutSql } from '../left-out.ts';
+import type { Plan } from '../plan.ts';
 import { returningUsersSql, sameEventUsersSql } from './returning-users.ts';
 
 /** Throws invalid_argument. */
@@ -32,10 +36,13 @@ export function planRetention(question: Question): Plan {
     ...{ condition, countsUsers: true },
   }));
   return {
-    sql: groupedPlanSql(question, cohortsSql(question, users), counted),
+    sql: groupedRowsSql(
+      [groupsRowsSql(onlyPart, cohortsSql(question, users))],
+      leftOutSql(question, counted),
+    ),
     maxRows: maxGroupedRows(question),
     read: (rows) => {
-      const { groups, leftOut } = readUserGroups(question, rows);
+      const groups = readGroups(question, rows);
       const value = create(RetentionResultSchema, {
         series: groups.map((group) => ({
           breakdown: group.breakdown,
@@ -43,7 +50,7 @@ export function planRetention(question: Question): Plan {
           cohorts: cohortsOf(question.buckets, group),
         })),
       });
-      return { result: { case: 'retention', value }, leftOut };
+      return { result: { case: 'retention', value }, leftOut: readLeftOut(rows, groups) };
     },
   };
 }
@@ -87,13 +94,13 @@ function pointCell(cohort: string, place: string, count: number): string {
   return `toInt64(${cohort}) * ${count} + toInt64(${place})`;
 }
 
-function cohortsOf(buckets: readonly number[], { cells }: UserGroup) {
+function cohortsOf(buckets: readonly number[], { cells }: Group) {
   return buckets.map((cohortMs, cohort) => ({
     cohort: new Date(cohortMs).toISOString(),
-    cohortSize: cells.get(-1 - cohort)?.a ?? 0,
+    cohortSize: cells.get(-1 - cohort)?.[0] ?? 0,
     points: buckets.slice(cohort).map((startMs, later) => ({
       time: timestampFromMs(startMs),
-      value: cells.get(cohort * buckets.length + cohort + later)?.a ?? 0,
+      value: cells.get(cohort * buckets.length + cohort + later)?.[0] ?? 0,
     })),
   }));
 }

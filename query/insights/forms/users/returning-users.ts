@@ -3,9 +3,9 @@
 
 import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { activitySql, ofUsersSql, streamsSql } from '../../sources/activity.ts';
+import { userBitsSql } from '../../sources/activity.ts';
 import { needOf, sourceOf } from '../../sources/ladder.ts';
-import { allBits, bitColumns, bitsOfPlace, placesSql } from '../../sql/bucket-bits.ts';
+import { bitColumns, bitsOfPlace, placesSql } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
@@ -16,10 +16,8 @@ export function sameEventUsersSql(question: Question, condition: EventCondition)
   const columns = bitColumns(buckets.length);
   const cohort = `toUInt16(${placesSql(columns)}[1]) AS cohort`;
   if (breakdowns.length === 0) {
-    const activity = activitySql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
-    return `SELECT ${cohort}, ${columns.join(', ')}
-      FROM (SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activity, columns)})
-        GROUP BY user_key ${streamsSql(activity)})`;
+    const users = userBitsSql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
+    return `SELECT ${cohort}, ${columns.join(', ')} FROM (${users})`;
   }
   const names = breakdowns.map((_, index) => groupColumn(index));
   const bits = bitsOfPlace(buckets.length).map(

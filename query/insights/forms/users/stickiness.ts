@@ -2,30 +2,40 @@
 
 import { create } from '@bufbuild/protobuf';
 import { StickinessResultSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { onlyEvent } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { activitySql, ofUsersSql, streamsSql } from '../../sources/activity.ts';
-import { allBits, bitColumns } from '../../sql/bucket-bits.ts';
+import { userBitsSql } from '../../sources/activity.ts';
+import { bitColumns } from '../../sql/bucket-bits.ts';
+import {
+  groupedRowsSql,
+  numberRowsSql,
+  onlyPart,
+  readGroups,
+  readLeftOut,
+} from '../grouped-rows.ts';
+import { leftOutSql, maxReasons } from '../left-out.ts';
 import type { Plan } from '../plan.ts';
-import { maxLeftOutRows, onlyEvent, placesPlanSql, readPlaces } from './counted-places.ts';
 
 /** Throws invalid_argument. */
 export function planStickiness(question: Question): Plan {
   const { buckets, fromMs, toMs } = question;
-  const condition = onlyEvent(question);
+  const condition = onlyEvent(question.spec.events, question);
   const columns = bitColumns(buckets.length);
-  const activity = activitySql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
+  const users = userBitsSql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
   const count = columns.map((column) => `bitCount(${column})`).join(' + ');
-  const numbers = `SELECT 0 AS part, ${count} AS place, count() AS number
-    FROM (SELECT ${allBits(columns)} FROM (${ofUsersSql(question, activity, columns)})
-      GROUP BY user_key ${streamsSql(activity)}) GROUP BY place`;
+  const numbers = `SELECT ${onlyPart} AS part, ${count} AS place, count() AS number FROM (${users}) GROUP BY place`;
+  const leftOut = leftOutSql(question, [{ condition, countsUsers: true }]);
   return {
-    sql: placesPlanSql(question, condition, numbers),
-    maxRows: buckets.length + maxLeftOutRows,
+    sql: groupedRowsSql([numberRowsSql(numbers)], leftOut),
+    maxRows: buckets.length + maxReasons,
     read: (rows) => {
-      const { at, leftOut } = readPlaces(rows);
-      const points = buckets.map((_, index) => ({ buckets: index + 1, value: at(0, index + 1) }));
+      const groups = readGroups(question, rows);
+      const points = buckets.map((_, index) => ({
+        buckets: index + 1,
+        value: groups[0]?.cells.get(index + 1)?.[0] ?? 0,
+      }));
       const value = create(StickinessResultSchema, { points });
-      return { result: { case: 'stickiness', value }, leftOut };
+      return { result: { case: 'stickiness', value }, leftOut: readLeftOut(rows, groups) };
     },
   };
 }

@@ -2,33 +2,26 @@
 // view. All of it is from the table visits.
 
 import type { Question } from '../../read/question.ts';
-import { isBounceSql } from './visit.ts';
+import { groupColumn } from '../../sql/read-events.ts';
+import { cellColumns, isBounceSql, sumColumns } from './visit.ts';
 import { daysAround, severalRowsSql, type VisitDays } from './visit-days.ts';
-import { cellColumns, partsSql, sumColumns, type VisitPart } from './visit-groups.ts';
 
 /** What the table knows of a last page view. */
 export const exitColumns = ['pathname'];
 /** Bytes of the moment and the id; '=' and the page follow. */
 const momentBytes = 24;
 
-/** Of visits that had a page view, where it is by their exit. */
-export interface EndedPart extends VisitPart {
-  byExit: boolean;
-}
-
-/** SELECT of the cells of all `parts`, as visit-groups.ts takes them. */
+/** SELECT of the cells of visits; `byExit` of those that had a page view, by that many columns of their last one. */
 export function endedVisitsSql(
   question: Question,
-  parts: readonly EndedPart[],
-  width: number,
+  { byExit, width }: { byExit: boolean; width: number },
   days: VisitDays,
 ): string {
   const { project } = question;
-  const withExit = parts.some(({ byExit }) => byExit);
   const { bucket } = days;
-  const text = withExit ? `substring(last_view, ${momentBytes + 1})` : `''`;
+  const text = byExit ? `substring(last_view, ${momentBytes + 1})` : `''`;
   // A constant among them would make grouping by one text twice as dear.
-  const keys = [...(days.hasOneBucket ? [] : ['bucket']), ...(withExit ? ['text'] : [])];
+  const keys = [...(days.hasOneBucket ? [] : ['bucket']), ...(byExit ? ['text'] : [])];
   const by = keys.length === 0 ? '' : `GROUP BY ${keys.join(', ')}`;
   // Each row counts as if it were a visit. Of sessions with several rows that is taken back, and the visits that they
   // are are added.
@@ -38,7 +31,7 @@ export function endedVisitsSql(
     FROM (SELECT *, first_time AS occur_time FROM visits WHERE project_id = ${project} AND ${days.ofRange}) AS row
     WHERE ${days.isInRange('occur_time')} ${by}`;
   const numbers = `SELECT session_id, day, toUnixTimestamp64Milli(first_time) AS first, toUnixTimestamp64Milli(last_time) AS last,
-      toUInt64(events) AS seen, toUInt64(views) AS viewed, toUInt64(passive) AS unmeant, ${withExit ? 'toString(last_view)' : `''`} AS ended
+      toUInt64(events) AS seen, toUInt64(views) AS viewed, toUInt64(passive) AS unmeant, ${byExit ? 'toString(last_view)' : `''`} AS ended
     FROM visits WHERE project_id = ${project} AND ${days.inWindow} AND ${severalRowsSql('visits', question, days.inWindow)}`;
   const around = `SELECT groupArrayIf((first, last, seen, viewed, ended, unmeant), shift = 0) AS rows, ${daysAround.isVisit} AS begins,
       (min(first), max(last), sum(seen), sum(viewed), max(ended), sum(unmeant)) AS visit
@@ -53,14 +46,9 @@ export function endedVisitsSql(
     FROM (${changes}) ${by}`;
   const rows = `${alone} UNION ALL ${changed}`;
   // A bucket of zeros says as much as none. The planner takes milliseconds for each SELECT around these rows.
-  const isOfAll = width === 0 && !withExit;
-  if (isOfAll) return `SELECT toInt32(0) AS part, ${cellColumns.join(', ')} FROM (${rows})`;
+  if (!byExit) return `SELECT ${cellColumns.join(', ')} FROM (${rows})`;
+  const groups = Array.from({ length: width }, (_, index) => `text AS ${groupColumn(index)}, `);
   const added = sumColumns.map((sum) => `sum(cell.${sum}) AS ${sum}`).join(', ');
-  const cells = `SELECT bucket, text, ${added} FROM (${rows}) AS cell
-    GROUP BY bucket, text HAVING visits > 0`;
-  return partsSql(cells, parts, {
-    width,
-    valueOf: () => 'substring(text, 2)',
-    holds: ({ byExit }) => (byExit ? `text != ''` : 'true'),
-  });
+  return `SELECT ${groups.join('')}bucket, ${added} FROM (${rows}) AS cell
+    WHERE text != '' GROUP BY bucket, text HAVING visits > 0`;
 }

@@ -1,4 +1,4 @@
-// SELECT of visits from the rows of events.
+// Visits from the rows of events.
 
 import { every } from '../../read/event-condition.ts';
 import { type Question, traitPrefix } from '../../read/question.ts';
@@ -8,11 +8,20 @@ import { eventOrderSql, groupColumn, readEventsSql, withTrait } from '../../sql/
 import { isBounceSql, isPassiveSql, type VisitRead } from './visit.ts';
 import { daysAround, type VisitDays } from './visit-days.ts';
 
+/** SELECT of the cells. */
+export function rawCellsSql(question: Question, read: VisitRead, days: VisitDays): string {
+  const by = [...question.breakdowns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  return `SELECT ${by}, toInt64(count()) AS visits,
+      sum(toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
+      toInt64(countIf(visit.is_bounce)) AS bounces, toInt64(sum(visit.events)) AS events
+    FROM (SELECT *, ${days.bucket} AS bucket FROM (${rawVisitsSql(question, read, days)})) AS visit GROUP BY ${by}`;
+}
+
 /**
  * A row for each visit that counts: occur_time, the moment of its first event, last_time, events, is_bounce, and the
  * columns of the breakdowns.
  */
-export function rawVisitsSql(question: Question, read: VisitRead, days: VisitDays): string {
+function rawVisitsSql(question: Question, read: VisitRead, days: VisitDays): string {
   const ofEdge = edgeColumns(question, read);
   const { edgeKind } = read;
   const isEdge = edgeKind === '' ? 'true' : `kind = ${question.bindings.bind('String', edgeKind)}`;

@@ -1,52 +1,39 @@
 // Questions about visits, as TRENDS and as SEGMENTATION: how many, how long, how many see one page only.
 
-import { create } from '@bufbuild/protobuf';
-import {
-  SegmentationResultSchema,
-  SessionMetric,
-  TrendsResultSchema,
-} from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { SessionMetric } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { numberOf } from '../../read/rows.ts';
-import { sourceOf } from '../../sources/ladder.ts';
+import { needOf, sourceOf } from '../../sources/ladder.ts';
 import { cellValue } from '../../sql/aggregation.ts';
-import type { Measure } from '../../sql/ranked-groups.ts';
-import { groupColumn } from '../../sql/read-events.ts';
-import { leftOutPart, readLeftOut, rowsOfPart } from '../grouped-rows.ts';
-import { leftOutSql } from '../left-out.ts';
-import type { LeftOutCount, Plan } from '../plan.ts';
-import { checkPoints, readGroups, type SeriesGroup } from '../series/series.ts';
-import { pointsOf } from '../series/trends.ts';
+import { type Measure, rankedGroupsSql } from '../../sql/ranked-groups.ts';
+import {
+  cellRowsSql,
+  checkPoints,
+  type Group,
+  groupedRowsSql,
+  groupsRowsSql,
+  onlyPart,
+  readGroups,
+  readLeftOut,
+  type ValuesPlan,
+  valuesOf,
+} from '../grouped-rows.ts';
+import { leftOutSql, maxReasons } from '../left-out.ts';
 import { withKeptVisits } from './kept-visits.ts';
-import { rawVisitsSql } from './raw-visits.ts';
-import { storedVisits, visitsNeed } from './stored-visits.ts';
-import { readVisits, type VisitRead, visitWindow } from './visit.ts';
-import { type VisitDays, visitDays } from './visit-days.ts';
-import { cellType, type VisitCells, visitGroupsSql } from './visit-groups.ts';
+import { rawCellsSql } from './raw-visits.ts';
+import { storedVisits } from './stored-visits.ts';
+import { readVisits, sumColumns, type VisitRead, visitWindow } from './visit.ts';
+import type { VisitDays } from './visit-days.ts';
 
-/** The parts of a cell, in the order of cellColumns. */
-interface CellParts {
-  visits: number;
-  durationMs: number;
-  bounces: number;
-  events: number;
-}
-
-/** What a metric makes of a cell: a number, or one divided by another. */
+/** What a metric makes of a cell's visits, duration, bounces and events: a number, or one divided by another. */
 interface VisitMetric {
-  a: (parts: CellParts) => number;
-  b: (parts: CellParts) => number;
+  partsOf(numbers: readonly number[]): [number, number];
   measure: Measure;
 }
 
-const visitsOf = ({ visits }: CellParts): number => visits;
-const count: VisitMetric = {
-  a: visitsOf,
-  b: () => 0,
-  measure: { combine: 'sum', isRatio: false },
-};
+const sum: Measure = { combine: 'sum', isRatio: false };
 const ratio: Measure = { combine: 'sum', isRatio: true };
+const count: VisitMetric = { partsOf: ([visits = 0]) => [visits, 0], measure: sum };
 
 const metrics: Readonly<Record<SessionMetric, VisitMetric>> = {
   [SessionMetric.UNSPECIFIED]: count,
@@ -54,134 +41,73 @@ const metrics: Readonly<Record<SessionMetric, VisitMetric>> = {
   [SessionMetric.ENTRY]: count,
   [SessionMetric.EXIT]: count,
   [SessionMetric.AVG_DURATION]: {
-    a: ({ durationMs }) => durationMs,
-    b: ({ visits }) => 1_000 * visits,
+    partsOf: ([visits = 0, durationMs = 0]) => [durationMs, 1_000 * visits],
     measure: ratio,
   },
-  [SessionMetric.BOUNCE_RATE]: { a: ({ bounces }) => bounces, b: visitsOf, measure: ratio },
+  [SessionMetric.BOUNCE_RATE]: {
+    partsOf: ([visits = 0, , bounces = 0]) => [bounces, visits],
+    measure: ratio,
+  },
   [SessionMetric.AVG_EVENTS_PER_SESSION]: {
-    a: ({ events }) => events,
-    b: visitsOf,
+    partsOf: ([visits = 0, , , events = 0]) => [events, visits],
     measure: ratio,
   },
 };
 
-/** Throws invalid_argument. */
-export function planSessions(question: Question, form: 'trends' | 'segmentation'): Plan {
+/** Throws invalid_argument. All metrics that ask for the same visits have the same statement. */
+export function planSessions(question: Question): ValuesPlan {
   checkPoints(question, question.buckets.length);
   const read = readVisits(question);
-  const metric = metrics[question.spec.session?.metric ?? SessionMetric.UNSPECIFIED];
-  const stored = storedVisits(question, read);
-  const { cells, parts, part, ...joint } = stored ?? {
-    cells: { sql: rawCells(question, read), groups: question.breakdowns.length },
-    ...{ part: 0, parts: 1 },
-  };
+  const { partsOf, measure } = metrics[question.spec.session?.metric ?? SessionMetric.UNSPECIFIED];
+  const { groupLimit, buckets } = question;
   return {
-    sql: planSql(question, cells),
-    // Only one part has no groups.
-    maxRows: Math.max(parts * (question.groupLimit + 1), question.buckets.length) + 2,
-    ...joint,
+    sql: planSql(question, read),
+    maxRows: Math.max(groupLimit + 1, buckets.length) + maxReasons,
     read: (rows) => {
-      const { groups, total, leftOut } = readRows(question, metric, part, rows);
-      return { result: resultOf(question, form, groups, total), leftOut };
+      const groups = readGroups(question, rows);
+      return {
+        series: [{ kind: '', groups: groups.map((group) => valuesOf(group, measure, partsOf)) }],
+        total: totalOf(groups, measure, partsOf),
+        leftOut: readLeftOut(rows, groups),
+      };
     },
   };
 }
 
-/** The same for all metrics that ask for the same visits: questions asked at once are one statement. */
-function planSql(question: Question, cells: Pick<VisitCells, 'sql' | 'groups'>): string {
-  const groups = visitGroupsSql({ ...cells, limit: question.groupLimit });
-  const counted = [{ condition: every, countsUsers: false }];
-  const leftOut = leftOutSql(everythingAround(question), counted).map(
-    (
-      sql,
-    ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
-      CAST([], 'Array(${cellType})') AS cells, toUInt64(left_out) AS folded FROM (${sql})`,
-  );
-  return [groups, ...leftOut].join(' UNION ALL ');
+/** Each visit is in one group, so that the groups add up. */
+function totalOf(
+  groups: readonly Group[],
+  measure: Measure,
+  partsOf: VisitMetric['partsOf'],
+): number {
+  const parts = groups.flatMap(({ cells }) => [...cells.values()].map(partsOf));
+  const [a, b] = parts.reduce(([oneA, oneB], [a, b]) => [oneA + a, oneB + b], [0, 0]);
+  return cellValue(measure, a, b);
 }
 
-function rawCells(question: Question, read: VisitRead): string {
-  const cells = (days: VisitDays): string => rawCellsSql(question, read, days);
-  const need = visitsNeed(question, read, undefined);
-  if (sourceOf({}, need) !== 'kept_cells') return cells(visitDays(question));
+function planSql(question: Question, read: VisitRead): string {
   const width = question.breakdowns.length;
-  return withKeptVisits(question, { width, series: [{ width, sql: cells }], sql: cells });
-}
-
-function rawCellsSql(question: Question, read: VisitRead, days: VisitDays): string {
-  const by = [...question.breakdowns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
-  return `SELECT 0 AS part, ${by}, toInt64(count()) AS visits,
-      sum(toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
-      toInt64(countIf(visit.is_bounce)) AS bounces, toInt64(sum(visit.events)) AS events
-    FROM (SELECT *, ${days.bucket} AS bucket FROM (${rawVisitsSql(question, read, days)})) AS visit GROUP BY ${by}`;
-}
-
-/** All events that may be part of a visit. */
-function everythingAround(question: Question): Question {
-  return {
-    ...question,
-    everyEvent: every,
-    ...visitWindow(question),
-  };
-}
-
-function readRows(
-  question: Question,
-  { a, b, measure }: VisitMetric,
-  part: number,
-  rows: readonly unknown[][],
-): { groups: SeriesGroup[]; total: number; leftOut: LeftOutCount[] } {
-  // Each visit is in one group, so that the groups add up.
-  let [wholeA, wholeB] = [0, 0];
-  const measured = rowsOfPart(rows, part).map(([place, values, cells, folded]) => {
-    const read = readCells(cells).map(({ bucket, parts }) => {
-      const cell = [bucket, a(parts), b(parts)] as const;
-      wholeA += cell[1];
-      wholeB += cell[2];
-      return cell;
-    });
-    return [place, values, read, folded];
+  const stored = storedVisits(question, read);
+  const need = needOf(question, read.someEvent, {
+    ...{ count: 'visits', edge: read.edgeEvent, groups: question.breakdowns },
+    isOfVisitTables: stored !== undefined,
   });
-  const groups = readGroups(question, { aggregation: { measure } }, measured);
-  return {
-    groups,
-    total: cellValue(measure, wholeA, wholeB),
-    leftOut: readLeftOut(rows, groups),
-  };
-}
-
-function readCells(cells: unknown): { bucket: unknown; parts: CellParts }[] {
-  if (!Array.isArray(cells)) return [];
-  return cells.map(([bucket, visits, durationMs, bounces, events]) => ({
-    bucket,
-    parts: {
-      visits: numberOf(visits),
-      durationMs: numberOf(durationMs),
-      bounces: numberOf(bounces),
-      events: numberOf(events),
-    },
-  }));
-}
-
-function resultOf(
-  question: Question,
-  form: 'trends' | 'segmentation',
-  groups: readonly SeriesGroup[],
-  total: number,
-): ReturnType<Plan['read']>['result'] {
-  if (form === 'trends') {
-    const series = groups.map(({ breakdown, isOthers, values }) => ({
-      breakdown,
-      isOthers,
-      points: pointsOf(question, values),
-    }));
-    return { case: 'trends', value: create(TrendsResultSchema, { series }) };
-  }
-  const series = groups.map(({ breakdown, isOthers, values }) => ({
-    breakdown,
-    isOthers,
-    value: values.get(0) ?? 0,
-  }));
-  return { case: 'segmentation', value: create(SegmentationResultSchema, { total, series }) };
+  const isStored = sourceOf(question, need) === 'visits';
+  const write =
+    isStored && stored ? stored : (days: VisitDays) => rawCellsSql(question, read, days);
+  const sql = withKeptVisits(question, need, width, write);
+  const added = sumColumns.map((column) => `toFloat64(sum(one.${column}))`);
+  const ungrouped = { from: `(${sql}) AS one GROUP BY bucket`, bucket: 'toInt64(bucket)' };
+  const groups = { sql, groups: width, limit: question.groupLimit, measure: sum };
+  const rows =
+    width === 0
+      ? cellRowsSql(onlyPart, { ...ungrouped, numbers: added })
+      : groupsRowsSql(
+          onlyPart,
+          rankedGroupsSql({ ...groups, numbers: sumColumns, weight: 'visits' }),
+        );
+  // All events that may be part of a visit.
+  const around = { ...question, everyEvent: every, ...visitWindow(question) };
+  const leftOut = leftOutSql(around, [{ condition: every, countsUsers: false }]);
+  return groupedRowsSql([rows], leftOut, sumColumns.length);
 }

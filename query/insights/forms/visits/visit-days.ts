@@ -2,7 +2,7 @@
 // have a row for each UTC day of a session, or several until they are merged. Nearly all sessions have one row, which
 // is the visit; only the others are grouped.
 
-import { every } from '../../read/event-condition.ts';
+import { type EventCondition, every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import {
   daysApart,
@@ -16,15 +16,11 @@ import { visitWindow } from './visit.ts';
 
 /** SQL for the days on which visits begin, and for the days around them that tell what these visits are. */
 export interface VisitDays {
-  /** A condition on `day`: one of the window. */
-  inWindow: string;
-  /** Conditions on `day`: a visit may begin on it, and the same with the days of the window before. */
+  /** Conditions on `day`: a visit may begin on it; it is one of these or of those around them. */
   ofRange: string;
-  untilRangeEnds: string;
+  inWindow: string;
   /** Which events these days have. */
   events: Pick<EventRead, 'condition' | 'fromMs' | 'toMs' | 'days'>;
-  /** A condition on a day: a visit of the range may have events on it. */
-  isOfVisit(day: string): string;
   /** A condition on a visit's first moment, where the day is one of `ofRange`, and the same for all moments. */
   isInRange(first: string): string;
   begins(first: string): string;
@@ -34,57 +30,51 @@ export interface VisitDays {
   hasOneBucket: boolean;
 }
 
-export function visitDays(question: Question): VisitDays {
-  const { bindings, fromMs, toMs } = question;
-  const window = visitWindow(question);
-  const between = (startMs: number, endMs: number): string =>
-    `day >= ${daySql(startMs, bindings)} AND day <= ${daySql(endMs - 1, bindings)}`;
-  const isInRange = (first: string): string =>
-    `${first} >= ${momentSql(fromMs, bindings)} AND ${first} < ${momentSql(toMs, bindings)}`;
+/** `own` and `near` are conditions on a day. */
+function daysOf(
+  own: (day: string) => string,
+  near: (day: string) => string,
+  read: Pick<VisitDays, 'events' | 'isInRange' | 'bucket' | 'hasOneBucket'>,
+): VisitDays {
   return {
-    inWindow: between(window.fromMs, window.toMs),
-    ofRange: between(fromMs, toMs),
-    untilRangeEnds: between(window.fromMs, toMs),
-    events: { condition: every, ...window },
-    isOfVisit: () => 'true',
-    isInRange,
-    begins: isInRange,
-    bucket: bucketSql(question, question.buckets),
-    hasOneBucket: question.buckets.length === 1,
+    ...{ ...read, ofRange: own('day'), inWindow: near('day') },
+    begins: (first) => `${read.isInRange(first)} AND ${own(`toDate(${first})`)}`,
   };
 }
 
-/** The same without the days that are kept. */
-export function unkeptVisitDays(question: Question): VisitDays {
-  const all = visitDays(question);
-  const isUnkept = `day NOT IN ${keptDays}`;
-  const isNear = `NOT IN ${daysApart}`;
-  return {
-    ...all,
-    inWindow: `${all.inWindow} AND day ${isNear}`,
-    ofRange: `${all.ofRange} AND ${isUnkept}`,
-    untilRangeEnds: `${all.untilRangeEnds} AND day ${isNear}`,
-    events: {
-      ...all.events,
-      condition: { sql: `toDate(occur_time) ${isNear}`, usesUser: false, kind: 'filtered' },
-    },
-    isOfVisit: (day) => `(${day} NOT IN ${keptDays} OR ${day} - 1 NOT IN ${keptDays})`,
-    begins: (first) => `${all.isInRange(first)} AND toDate(${first}) NOT IN ${keptDays}`,
+/** All days of the range, or those that are not kept. */
+export function visitDays(question: Question, { unkept }: { unkept: boolean }): VisitDays {
+  const { bindings, fromMs, toMs, buckets } = question;
+  const window = visitWindow(question);
+  question.notes.reads.push(window);
+  const between = (day: string, startMs: number, endMs: number): string =>
+    `${day} >= ${daySql(startMs, bindings)} AND ${day} <= ${daySql(endMs - 1, bindings)}`;
+  const without = (day: string, days: string): string =>
+    unkept ? ` AND ${day} NOT IN ${days}` : '';
+  const near = (day: string): string =>
+    between(day, window.fromMs, window.toMs) + without(day, daysApart);
+  const isNear: EventCondition = {
+    ...{ sql: `(${near('toDate(occur_time)')})`, usesUser: false, kind: 'filtered' },
   };
+  return daysOf((day) => between(day, fromMs, toMs) + without(day, keptDays), near, {
+    events: { condition: unkept ? isNear : every, ...window },
+    isInRange: (first) =>
+      `${first} >= ${momentSql(fromMs, bindings)} AND ${first} < ${momentSql(toMs, bindings)}`,
+    bucket: bucketSql(question, buckets),
+    hasOneBucket: buckets.length === 1,
+  });
 }
 
 /** The days to keep, whatever range is asked. */
-export const visitDaysToKeep: VisitDays = {
-  inWindow: `day IN ${daysAroundThoseToKeep}`,
-  ofRange: `day IN ${daysToKeep}`,
-  untilRangeEnds: `day IN ${daysAroundThoseToKeep}`,
-  events: { condition: every, days: daysAroundThoseToKeep },
-  isOfVisit: (day) => `(${day} IN ${daysToKeep} OR ${day} - 1 IN ${daysToKeep})`,
-  isInRange: () => 'true',
-  begins: (first) => `toDate(${first}) IN ${daysToKeep}`,
-  bucket: keptBucketSql,
-  hasOneBucket: false,
-};
+export const visitDaysToKeep: VisitDays = daysOf(
+  (day) => `${day} IN ${daysToKeep}`,
+  (day) => `${day} IN ${daysAroundThoseToKeep}`,
+  {
+    events: { condition: every, days: daysAroundThoseToKeep },
+    isInRange: () => 'true',
+    ...{ bucket: keptBucketSql, hasOneBucket: false },
+  },
+);
 
 /**
  * SQL that puts rows with a `day` together to visits. Each row is in the groups of its own day, of the day before,

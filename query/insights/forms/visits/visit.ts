@@ -21,6 +21,11 @@ export const viewKind = 'page_view';
 /** SQL over columns of `events`. */
 export const isPassiveSql = `kind IN ('${passiveKinds.join(`', '`)}')`;
 
+/** Columns of cells that add up; those of a cell; and those of cells that count visits alone. SQL. */
+export const sumColumns = ['visits', 'duration_ms', 'bounces', 'events'] as const;
+export const cellColumns = ['bucket', ...sumColumns] as const;
+export const noLengths = 'toInt64(0) AS duration_ms, toInt64(0) AS bounces, toInt64(0) AS events';
+
 /** SQL for whether a visit is a bounce. */
 export function isBounceSql(events: string, views: string, passive: string): string {
   return `(${views} = 1 AND ${events} = ${passive} + 1)`;

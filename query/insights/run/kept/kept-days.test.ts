@@ -1,5 +1,5 @@
-// Days that are kept answer as the rows of events do: the same questions are asked again with an as_of in the far
-// future, for which only rows of events can tell.
+// When days are kept, found and kept anew: the same questions are asked again with an as_of in the far future, for
+// which only rows of events can tell. That every question is answered from them as from rows is the oracle's.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -206,14 +206,6 @@ describe('kept days', () => {
     ['the greatest values', topOf(TopKQuery_Dimension.PROPERTY, '$pathname', true)],
     ['the greatest values and all others', topOf(TopKQuery_Dimension.PROPERTY, '$pathname', false)],
   ];
-  it.each(specs)('answer %s as raw rows do', async (_, spec) => {
-    const { WEEK, HOUR } = Granularity;
-    const kolkata = { timezone: zones.kolkata, fromMs: firstMs + 5.5 * hourMs, granularity: WEEK };
-    await expectAsRows(spec, { ...berlin, ...kolkata });
-    await expectAsRows(spec, { ...berlin, granularity: HOUR });
-    expect(await listedDays()).toEqual(keptDates);
-  });
-
   const users = { ...pageViews, aggregation: AggregationType.UNIQUE_USERS };
   const ofUsers: [string, AskedSpec][] = [
     ['users of a kind', { ...trends, events: [users, { ...users, event: { kind: 'purchase' } }] }],
@@ -223,16 +215,6 @@ describe('kept days', () => {
     ['lifecycle', { insightType: InsightType.LIFECYCLE, events: [pageViews] }],
     ['stickiness', { insightType: InsightType.STICKINESS, events: [pageViews] }],
   ];
-  it.each(ofUsers)('answer %s as raw rows do', async (_, spec) => {
-    await project.store([
-      { ...eventOf(3), kind: 'page_view', distinctId: 'nobody', cookieless: true },
-    ]);
-    const kolkata = { timezone: zones.kolkata, fromMs: firstMs - 5.5 * hourMs };
-    await expectAsRows(spec, { ...berlin, ...kolkata, granularity: Granularity.WEEK });
-    await expectAsRows(spec, berlin);
-    expect(await listedDays()).toEqual(keptDates);
-  });
-
   const zoned = ['UTC', 'Europe/London', 'America/New_York', 'Pacific/Chatham'];
   it.each(zoned)('have the users of days of %s after merges and deletions', async (timezone) => {
     const spec = { ...trends, events: [users] };
@@ -299,9 +281,9 @@ describe('kept days', () => {
   it('are read: a profile that is in the table alone counts', async () => {
     const spec: AskedSpec = { ...whole, events: [users] };
     await expectAsRows(spec, berlin);
-    await changeTables(`INSERT INTO kept_profile_days (project_id, series, day, profile_key, morning, edition)
-        SELECT project_id, series, day, 1, 1, edition
-        FROM kept_profile_days WHERE project_id = {project:String} LIMIT 1`);
+    await changeTables(`INSERT INTO kept_active_profiles (project_id, series, edition, moment_ms, profile_key)
+        SELECT project_id, series, edition, moment_ms, 1
+        FROM kept_active_profiles WHERE project_id = {project:String} LIMIT 1`);
     const asked = ending(1);
     const counted = ({ result }: Answered) => {
       return result.case === 'segmentation' ? (result.value.total ?? 0) : 0;
@@ -365,7 +347,7 @@ describe('kept days', () => {
   it('are kept anew where all of them were emptied', async () => {
     const ofUsers: AskedSpec = { ...trends, events: [users] };
     for (const spec of [byBrowser, ofUsers]) await expectAsRows(spec, berlin);
-    await empty('days', 'cells', 'profile_days', 'active_profiles');
+    await empty('days', 'cells', 'active_profiles');
     const next = ending(3);
     for (const spec of [byBrowser, ofUsers]) {
       await project.expectAsRows(spec, next);

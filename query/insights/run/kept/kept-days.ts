@@ -8,7 +8,8 @@ import { setBounded } from '../../../../platform/memory/bounded-map.ts';
 import type { DayCells } from '../../read/plan-notes.ts';
 import type { QuestionDays } from '../../sources/day-cells.ts';
 import type { CompleteUntil } from '../complete-until.ts';
-import { type Found, paramsOf, paramsToKeep } from './kept-parts.ts';
+import { SingleFlight } from '../single-flight.ts';
+import { paramsOf, paramsToKeep } from './kept-parts.ts';
 import { cellsKeptToday, type DaysLook, lookAtDays, versionsOf } from './look-at-days.ts';
 import { Refusals } from './refusals.ts';
 import { SettledDays } from './settled-days.ts';
@@ -47,9 +48,7 @@ export class KeptDays {
   /** When each set of series was asked for last. */
   readonly #asked = new Map<string, number>();
   readonly #refusals: Refusals;
-  readonly #keeping = new Map<string, Promise<void>>();
-  /** How often the keeping of a set of series has ended. */
-  readonly #ends = new Map<string, number>();
+  readonly #looks = new SingleFlight<DaysLook>();
 
   constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {
     this.#clock = sources.clock;
@@ -62,31 +61,44 @@ export class KeptDays {
    * kept yet; that takes about as long as the question itself.
    */
   async find(statement: Statement, range: KeptRange, access: Access) {
-    return paramsOf(range, await this.#find(statement, range, access));
+    const keys = range.cells.map((cells) => seriesOf(range, cells));
+    const name = JSON.stringify([access.projectId, ...keys]);
+    const days = JSON.stringify([name, range.first, range.last]);
+    const look = this.#isAskedAgain(name)
+      ? await this.#looks.join(days, access.signal, (signal) =>
+          this.#lookAndKeep(name, statement, range, { ...access, signal }),
+        )
+      : await this.#look(range, access);
+    return paramsOf(range, versionsOf(look, look.kept, reachOf(range)), reachOf(range));
   }
 
-  async #find(statement: Statement, range: KeptRange, access: Access): Promise<Found> {
-    const name = JSON.stringify([access.projectId, ...keysOf(range)]);
-    let mayKeep = this.#isAskedAgain(name);
-    const reachDays = Math.max(...range.cells.map((cells) => cells.reachDays));
-    const asked = { first: range.first, last: range.last, keys: keysOf(range), reachDays };
-    for (;;) {
-      await this.#keeping.get(name);
-      const ends = this.#ends.get(name);
-      const look = await lookAtDays(access.look, access.projectId, asked, access);
-      this.#settled.see(access.projectId, look, this.#clock.nowMs());
-      const foundOf = (of: Iterable<number>): Found => versionsOf(look, of, reachDays);
-      // Whoever waited for a keeping that failed does not try the same again.
-      mayKeep &&= !this.#refusals.mustWait(name);
-      const days = mayKeep ? await this.#daysToKeep(look, reachDays, access) : [];
-      if (days.length === 0 || (await this.#isFull(access))) return foundOf(look.kept);
-      // Somebody else has begun, or done it, meanwhile.
-      if (this.#keeping.has(name) || this.#ends.get(name) !== ends) continue;
-      const params = { ...statement.params, ...paramsToKeep(range, foundOf(days)) };
-      await this.#keepOnce(name, () => this.#keep(range, params, access));
-      // Looked at once more: an event that was stored meanwhile has made its day another one.
-      mayKeep = false;
-    }
+  async #look(range: KeptRange, access: Access): Promise<DaysLook> {
+    const keys = range.cells.map((cells) => seriesOf(range, cells));
+    const asked = { first: range.first, last: range.last, keys, reachDays: reachOf(range) };
+    const look = await lookAtDays(access.look, access.projectId, asked, access);
+    this.#settled.see(access.projectId, look, this.#clock.nowMs());
+    return look;
+  }
+
+  /** Days that cannot be kept are counted: where the store itself fails, so does the question. */
+  async #lookAndKeep(
+    name: string,
+    statement: Statement,
+    range: KeptRange,
+    access: Access,
+  ): Promise<DaysLook> {
+    const look = await this.#look(range, access);
+    // Whoever waited for a keeping that failed does not try the same again.
+    if (this.#refusals.mustWait(name)) return look;
+    const days = await this.#daysToKeep(look, reachOf(range), access);
+    if (days.length === 0 || (await this.#isFull(access))) return look;
+    const params = paramsToKeep(range, versionsOf(look, days, reachOf(range)));
+    await this.#keep(range, { ...statement.params, ...params }, access).then(
+      () => this.#refusals.succeeded(name),
+      () => this.#refusals.failed(name),
+    );
+    // Looked at once more: an event that was stored meanwhile has made its day another one.
+    return this.#look(range, access);
   }
 
   #isAskedAgain(name: string): boolean {
@@ -109,27 +121,9 @@ export class KeptDays {
     return ofProject >= maxProjectCells || ofAll >= maxAllCells;
   }
 
-  /**
-   * Whoever asks for the same meanwhile waits for it. Never rejects: without it the question counts all days, and where
-   * the store itself fails, so does the question.
-   */
-  #keepOnce(name: string, keep: () => Promise<void>): Promise<void> {
-    const done = keep()
-      .then(
-        () => this.#refusals.succeeded(name),
-        () => this.#refusals.failed(name),
-      )
-      .finally(() => {
-        this.#keeping.delete(name);
-        setBounded(this.#ends, name, (this.#ends.get(name) ?? 0) + 1, maxSeries);
-      });
-    this.#keeping.set(name, done);
-    return done;
-  }
-
   async #keep(range: KeptRange, params: Statement['params'], access: Access): Promise<void> {
     for (const cells of range.cells) {
-      const own = { keep_project: access.projectId, keep_series: cells.keys };
+      const own = { keep_project: access.projectId, keep_series: seriesOf(range, cells) };
       for (const sql of cells.keep) {
         await access.run({ sql, params: { ...params, ...own }, maxRows: 0 });
       }
@@ -137,6 +131,12 @@ export class KeptDays {
   }
 }
 
-function keysOf({ cells }: KeptRange): string[] {
-  return cells.flatMap(({ keys }) => keys);
+/** All days are looked at as the series asks that depends on the most of them. */
+function reachOf({ cells }: KeptRange): number {
+  return Math.max(...cells.map(({ reachDays }) => reachDays));
+}
+
+/** The same cells have another version in statements that depend on more days. */
+function seriesOf(range: KeptRange, { key }: DayCells): string {
+  return key + reachOf(range);
 }

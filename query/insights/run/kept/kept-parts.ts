@@ -7,21 +7,22 @@ import { editionOf, type QuestionDays } from '../../sources/day-cells.ts';
 export type Found = readonly { day: number; version: number }[];
 
 /** The parameters of a statement that finds these days. */
-export function paramsOf(range: QuestionDays, found: Found) {
+export function paramsOf(range: QuestionDays, found: Found, reachDays: number) {
   const kept = found.map(({ day }) => day);
-  const whole = wholeBucketsOf(range, kept);
+  const whole = wholeZoneDaysOf(range, kept);
   return {
     kept: kept.map(utcDateOf),
+    kept_reach: String(reachDays),
     days_apart: daysApartOf(range, kept).map(utcDateOf),
-    whole_buckets: whole.map(BigInt),
-    days_of_whole_buckets: daysOfWholeBuckets(range, whole, kept).map(utcDateOf),
+    whole_zone_days: whole.map(BigInt),
+    days_of_whole_zone_days: daysOfWhole(range, whole, kept).map(utcDateOf),
     kept_versions: found.map(({ version }) => version),
     kept_editions: found.map(editionOf),
   };
 }
 
 /** The parameters of the statements that keep these days. */
-export function paramsToKeep({ buckets, starts }: QuestionDays, found: Found) {
+export function paramsToKeep({ buckets, dayStarts }: QuestionDays, found: Found) {
   const days = found.map(({ day }) => day);
   const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
   return {
@@ -30,7 +31,7 @@ export function paramsToKeep({ buckets, starts }: QuestionDays, found: Found) {
     versions_to_keep: found.map(({ version }) => version),
     editions_to_keep: found.map(editionOf),
     kept_buckets: buckets,
-    starts_to_keep: starts.map(BigInt),
+    day_starts: dayStarts.map(BigInt),
   };
 }
 
@@ -47,8 +48,11 @@ function daysApartOf(
   return days.filter((day) => day >= 0 && ![day - 1, day, day + 1].some(isCounted));
 }
 
-/** When the buckets begin that lie whole in the range, and begin on a day that is kept. */
-function wholeBucketsOf({ fromMs, toMs, starts }: QuestionDays, kept: readonly number[]): number[] {
+/** When the days of the zone begin that lie whole in the range, and begin on a day that is kept. */
+function wholeZoneDaysOf(
+  { fromMs, toMs, dayStarts: starts }: QuestionDays,
+  kept: readonly number[],
+): number[] {
   const isKept = new Set(kept);
   return starts.filter((startMs, index) => {
     const endMs = starts[index + 1] ?? Number.POSITIVE_INFINITY;
@@ -56,20 +60,22 @@ function wholeBucketsOf({ fromMs, toMs, starts }: QuestionDays, kept: readonly n
   });
 }
 
-/** Kept days whose events in the range all lie in `whole` buckets. */
-function daysOfWholeBuckets(
-  { fromMs, toMs, starts }: QuestionDays,
+/** Kept days whose events in the range all lie in `whole` days of the zone. */
+function daysOfWhole(
+  { fromMs, toMs, dayStarts }: QuestionDays,
   whole: readonly number[],
   kept: readonly number[],
 ): number[] {
   const isWhole = new Set(whole);
-  const others = starts.flatMap((startMs, index) => {
-    if (isWhole.has(startMs)) return [];
-    const [first, end] = [Math.max(startMs, fromMs), Math.min(starts[index + 1] ?? toMs, toMs)];
-    const firstDay = Math.floor(first / dayMs);
-    const length = first < end ? Math.ceil(end / dayMs) - firstDay : 0;
-    return Array.from({ length }, (_, place) => firstDay + place);
-  });
-  const ofOthers = new Set(others);
-  return kept.filter((day) => !ofOthers.has(day));
+  const others = dayStarts.flatMap((startMs, index) =>
+    isWhole.has(startMs)
+      ? []
+      : [[Math.max(startMs, fromMs), Math.min(dayStarts[index + 1] ?? toMs, toMs)]],
+  );
+  return kept.filter((day) =>
+    others.every(([startMs = 0, endMs = 0]) => {
+      const isApart = startMs >= (day + 1) * dayMs || endMs <= day * dayMs;
+      return isApart || startMs >= endMs;
+    }),
+  );
 }

@@ -30,14 +30,12 @@ const maxCharacters = 4 * 1_048_576;
 /** Cells leave two days after that, so that no listed day lacks some. */
 const listedDays = 2;
 
-const sql = `SELECT 'events' AS part, groupArray(('', day, events)) AS found FROM (
-    SELECT toUInt32(toDate(quarter)) AS day, sum(events) AS events FROM event_counts
+const sql = `SELECT 'events' AS part, toUInt32(toDate(quarter)) AS day, sum(events) AS number FROM event_counts
     WHERE project_id = {project:String} AND quarter >= toDateTime({from:UInt32}, 'UTC') AND quarter < toDateTime({to:UInt32}, 'UTC')
-    GROUP BY day)
-  UNION ALL SELECT 'kept', groupArray((toString(series), toUInt32(day), latest)) FROM (
-    SELECT series, day, max(version) AS latest FROM kept_days
+    GROUP BY day
+  UNION ALL SELECT 'kept', toUInt32(kept_days.day) AS of_day, max(version) FROM kept_days
     WHERE project_id = {project:String} AND series IN {keys:Array(String)} AND kept_day >= toDate(now('UTC')) - ${listedDays}
-      AND toUInt32(day) >= {first:UInt32} AND toUInt32(day) <= {last:UInt32} GROUP BY series, day)`;
+      AND of_day >= {first:UInt32} AND of_day <= {last:UInt32} GROUP BY series, of_day`;
 
 const keptTodaySql = `SELECT sum(if(project_id = {project:String}, cells, 0)), sum(cells)
   FROM kept_days WHERE kept_day = toDate(now('UTC'))`;
@@ -55,15 +53,15 @@ export async function lookAtDays(
     from: dateTimeSeconds(first * daySeconds),
     to: dateTimeSeconds((last + 1) * daySeconds),
   };
-  const bounds = { deadline, maxRows: 2, maxCharacters };
+  const bounds = { deadline, maxRows: (keys.length + 1) * (last - first + 1), maxCharacters };
   const read = await readRows(clickhouse, { sql, params }, bounds);
   if (read.kind !== 'rows') throw new Error('the engine has no memory for the sums of days');
-  const parts = new Map(read.rows.map(([part, found]) => [part, entriesOf(found)]));
-  const events = new Map((parts.get('events') ?? []).map(({ day, count }) => [day, count]));
-  const found = { first, last, events };
+  const numbersOf = (wanted: string): [number, number][] =>
+    read.rows.flatMap(([part, day, n]) => (part === wanted ? [[Number(day), Number(n)]] : []));
+  const found = { first, last, events: new Map(numbersOf('events')) };
   const listed = new Map<number, number>();
-  for (const { day, count } of parts.get('kept') ?? []) {
-    if (count === versionOf(found, day, reachDays)) listed.set(day, (listed.get(day) ?? 0) + 1);
+  for (const [day, version] of numbersOf('kept')) {
+    if (version === versionOf(found, day, reachDays)) listed.set(day, (listed.get(day) ?? 0) + 1);
   }
   const kept = [...listed].filter(([, series]) => series === keys.length).map(([day]) => day);
   return { ...found, kept: new Set(kept) };
@@ -92,11 +90,6 @@ export function versionOf(
   let sum = 0;
   for (let one = day - reachDays; one <= day + reachDays; one++) sum += events.get(one) ?? 0;
   return sum;
-}
-
-function entriesOf(found: unknown): { day: number; count: number }[] {
-  if (!Array.isArray(found)) return [];
-  return found.map(([, day, count]) => ({ day: Number(day), count: Number(count) }));
 }
 
 /** The versions of some days, in their order. */

@@ -10,13 +10,17 @@ import type { Question } from '../../../read/question.ts';
 import { needOf, sourceOf } from '../../../sources/ladder.ts';
 import { rankedGroupsSql } from '../../../sql/ranked-groups.ts';
 import { groupColumn } from '../../../sql/read-events.ts';
-import type { Plan } from '../../plan.ts';
 import {
-  groupedPlanSql,
+  type Group,
+  groupedRowsSql,
+  groupsRowsSql,
   maxGroupedRows,
-  readUserGroups,
-  type UserGroup,
-} from '../grouped-answer.ts';
+  onlyPart,
+  readGroups,
+  readLeftOut,
+} from '../../grouped-rows.ts';
+import { leftOutSql } from '../../left-out.ts';
+import type { Plan } from '../../plan.ts';
 import { anyStep, type Funnel } from './funnel-steps.ts';
 import { funnelUsersSql } from './funnel-users.ts';
 import { readTiming, timedCellsSql } from './step-timing.ts';
@@ -36,10 +40,10 @@ export function planFunnel(question: Question): Plan {
   const counted = [{ condition, countsUsers: true }];
   const cells = withTiming ? timedCellsSql(question, users) : levelCellsSql(question, users);
   return {
-    sql: groupedPlanSql(question, cells, counted),
+    sql: groupedRowsSql([groupsRowsSql(onlyPart, cells)], leftOutSql(question, counted)),
     maxRows: maxGroupedRows(question),
     read: (rows) => {
-      const { groups, leftOut } = readUserGroups(question, rows);
+      const groups = readGroups(question, rows);
       const value = create(FunnelResultSchema, {
         series: groups.map((group) => ({
           breakdown: group.breakdown,
@@ -51,7 +55,7 @@ export function planFunnel(question: Question): Plan {
           })),
         })),
       });
-      return { result: { case: 'funnel', value }, leftOut };
+      return { result: { case: 'funnel', value }, leftOut: readLeftOut(rows, groups) };
     },
   };
 }
@@ -104,8 +108,8 @@ function levelCellsSql({ breakdowns, groupLimit }: Question, users: string): str
 }
 
 /** Who reached a later step reached this one. */
-function usersAt({ cells }: UserGroup, step: number, steps: number): number {
+function usersAt({ cells }: Group, step: number, steps: number): number {
   let users = 0;
-  for (let level = step; level <= steps; level += 1) users += cells.get(level)?.a ?? 0;
+  for (let level = step; level <= steps; level += 1) users += cells.get(level)?.[0] ?? 0;
   return users;
 }

@@ -5,7 +5,7 @@ import type { Duration } from '@bufbuild/protobuf/wkt';
 import { dayMs } from '../../../../../platform/clock.ts';
 import type { Question } from '../../../read/question.ts';
 import { groupColumn } from '../../../sql/read-events.ts';
-import type { UserGroup } from '../grouped-answer.ts';
+import type { Group } from '../../grouped-rows.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
@@ -72,14 +72,15 @@ function placedSql({ breakdowns, groupLimit }: Question, users: string): string 
 }
 
 /** The times of a step, from 2. */
-export function readTiming(cells: UserGroup['cells'], step: number) {
-  const at = (place: number) => cells.get(step * timeCells + place) ?? { a: 0, b: 0 };
-  const { a: sum, b: users } = at(averageCell);
-  const within = bounds.map((_, index) => at(boundCells + index).a);
+export function readTiming(cells: Group['cells'], step: number) {
+  const at = (place: number): readonly number[] => cells.get(step * timeCells + place) ?? [];
+  const first = (place: number): number => at(place)[0] ?? 0;
+  const [sum = 0, users = 0] = at(averageCell);
+  const within = bounds.map((_, index) => first(boundCells + index));
   return {
     avg: durationOf(users === 0 ? 0 : sum / users),
-    median: durationOf(at(medianCell).a),
-    p95: durationOf(at(p95Cell).a),
+    median: durationOf(first(medianCell)),
+    p95: durationOf(first(p95Cell)),
     distribution: [
       ...bounds.map(({ label, ms }, index) => ({
         label,

@@ -14,8 +14,8 @@ import {
 import { eventCondition } from '../../../read/event-condition.ts';
 import { type Question, readBreakdown, readLimit } from '../../../read/question.ts';
 import { groupText } from '../../../sql/property-text.ts';
-import { leftOutSql, readReason } from '../../left-out.ts';
-import type { LeftOutCount, Plan } from '../../plan.ts';
+import { leftOutOf, leftOutSql, maxReasons } from '../../left-out.ts';
+import type { Plan } from '../../plan.ts';
 import { type FlowRead, flowMoves } from './flow-moves.ts';
 import { end, flowSql, others } from './flow-sql.ts';
 
@@ -41,12 +41,12 @@ export function planUserFlow(question: Question): Plan {
   const maxLinks = readLimit(userFlow.maxLinks, usual.links, most.links, `${path}.maxLinks`);
   return {
     sql: planSql(question, flow),
-    maxRows: (flow.maxHops + 1) * (flow.maxNodes + 1) * (flow.maxNodes + 2) + 2,
+    maxRows: (flow.maxHops + 1) * (flow.maxNodes + 1) * (flow.maxNodes + 2) + maxReasons,
     read: (rows) => {
       const moves = readMoves(rows);
       const { value, links } = resultOf(moves, maxLinks);
       const leftOut = [
-        ...readLeftOut(rows),
+        ...leftOutOf(rows, leftOutPart),
         { reason: LeftOut_Reason.NODES_IN_OTHERS, count: nodesInOthers(moves, flow.maxNodes) },
         { reason: LeftOut_Reason.LINKS_BEYOND_LIMIT, count: Math.max(links - maxLinks, 0) },
         {
@@ -92,15 +92,15 @@ function checkGroupBy({ groupBy }: UserFlowQuery): void {
 function planSql(question: Question, flow: FlowRead): string {
   const counted = [{ condition: flow.condition, countsUsers: false }];
   return [
-    `SELECT toInt32(${flowPart}) AS part, toInt64(step) AS step, source, target, visits, beyond, values_seen, source_text
+    `SELECT toInt32(${flowPart}) AS part, toInt64(step) AS step, source_text, source, target, beyond, values_seen, visits
       FROM (${flowSql(flowMoves(question, flow), flow.maxNodes)})`,
     ...leftOutSql(question, counted).map(leftOutRowSql),
   ].join(' UNION ALL ');
 }
 
 function leftOutRowSql(sql: string): string {
-  return `SELECT toInt32(${leftOutPart}) AS part, toInt64(reason) AS step, toInt64(0) AS source, toInt64(0) AS target,
-    toUInt64(left_out) AS visits, toUInt64(0) AS beyond, toUInt64(0) AS values_seen, '' AS source_text FROM (${sql})`;
+  return `SELECT toInt32(${leftOutPart}) AS part, toInt64(reason) AS step, '' AS source_text, toInt64(0) AS source, toInt64(0) AS target,
+    toUInt64(0) AS beyond, toUInt64(0) AS values_seen, toUInt64(left_out) AS visits FROM (${sql})`;
 }
 
 /** Visits that went from one node to another, or ended there. */
@@ -120,12 +120,12 @@ function readMoves(rows: readonly unknown[][]): Move[] {
   const flow = rows.filter(([part]) => Number(part) === flowPart);
   // One row of each source has its text; a target is a source of the next step.
   const texts = new Map<number, string>();
-  for (const [, , source, , , , , text] of flow) {
+  for (const [, , text, source] of flow) {
     if (text !== '') texts.set(Number(source), groupText(text) ?? '');
   }
   const id = (step: number, node: number): string =>
     node === others ? `${step}!others` : `${step}:${texts.get(node) ?? ''}`;
-  return flow.map(([, stepNumber, source, target, visits, beyond, valuesSeen]) => {
+  return flow.map(([, stepNumber, , source, target, beyond, valuesSeen, visits]) => {
     const step = Number(stepNumber);
     return {
       step,
@@ -136,12 +136,6 @@ function readMoves(rows: readonly unknown[][]): Move[] {
       valuesSeen: Number(valuesSeen),
     };
   });
-}
-
-function readLeftOut(rows: readonly unknown[][]): LeftOutCount[] {
-  return rows
-    .filter(([part]) => Number(part) === leftOutPart)
-    .map(([, reason, , , count]) => ({ reason: readReason(reason), count: Number(count) }));
 }
 
 /** Values beyond the nodes of their step. */

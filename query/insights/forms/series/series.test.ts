@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator, PropertySource } from '../../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
-  Granularity,
+  type Granularity,
   type InsightsService,
   InsightType,
   LeftOut_Reason,
@@ -186,39 +186,6 @@ describe('a trend', () => {
     });
     expect(series[0]?.values).toEqual([2, 2, 0]);
     expect(leftOut).toEqual([['RECEIVED_LATER', 2]]);
-  });
-});
-
-describe('sums by quarters of an hour', () => {
-  // With as_of, events are read one by one.
-  const afterAll = at('30T00:00:00');
-
-  it.each([
-    ['a whole range', '10T00:00:00', '13T00:00:00', 'UTC', Granularity.DAY],
-    ['ragged ends', '10T10:00:00.001', '12T09:59:59.999', 'UTC', Granularity.DAY],
-    ['less than a quarter', '10T10:00:00', '10T10:14:59', 'UTC', Granularity.DAY],
-    [
-      'hours off by three quarters',
-      '10T09:07:00',
-      '12T10:01:00',
-      'Asia/Kathmandu',
-      Granularity.HOUR,
-    ],
-    ['minutes', '12T09:59:00', '12T10:02:00', 'UTC', Granularity.MINUTE],
-    ['weeks', '10T10:00:00', '12T10:00:00.001', 'Europe/Berlin', Granularity.WEEK],
-  ])('count what the events say: %s', async (_, from, to, timezone, granularity) => {
-    const users = { event: {}, aggregation: AggregationType.UNIQUE_USERS };
-    for (const asked of [{ event: { kind: 'page_view' } }, {}, users]) {
-      const ask = {
-        spec: { events: [asked] },
-        timeRange: { from: timestampFromMs(at(from)), to: timestampFromMs(at(to)) },
-        timezone,
-        granularity,
-      };
-      const { series } = await trends(ask);
-      expect(series).toEqual((await trends({ ...ask, asOf: afterAll })).series);
-      expect(series[0]?.values.some((value) => value !== 0)).toBe(true);
-    }
   });
 });
 

@@ -1,0 +1,65 @@
+// TRENDS and SEGMENTATION: the values of each series and group, bucket by bucket or over the whole range. They count
+// events, users or visits.
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  SegmentationResultSchema,
+  TrendsResultSchema,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Question } from '../read/question.ts';
+import type { ValueGroup, Values } from './grouped-rows.ts';
+import type { Plan } from './plan.ts';
+import { planSeries } from './series/series-plan.ts';
+import { planSessions } from './visits/sessions.ts';
+
+/** Throws invalid_argument. */
+export function planTrends(question: Question): Plan {
+  return planValues(question, false, (answer) => {
+    const series = seriesOf(answer, ({ values }) => ({ points: pointsOf(question, values) }));
+    return { case: 'trends', value: create(TrendsResultSchema, { series }) };
+  });
+}
+
+/** Throws invalid_argument. */
+export function planSegmentation(question: Question): Plan {
+  return planValues(question, true, (answer) => {
+    const series = seriesOf(answer, ({ values }) => ({ value: values.get(0) ?? 0 }));
+    const value = create(SegmentationResultSchema, { total: answer.total, series });
+    return { case: 'segmentation', value };
+  });
+}
+
+function planValues(
+  question: Question,
+  withTotal: boolean,
+  resultOf: (answer: Values) => ReturnType<Plan['read']>['result'],
+): Plan {
+  const isOfVisits = question.spec.session !== undefined;
+  const plan = isOfVisits ? planSessions(question) : planSeries(question, withTotal);
+  return {
+    ...plan,
+    read: (rows) => {
+      const answer = plan.read(rows);
+      return { result: resultOf(answer), leftOut: answer.leftOut };
+    },
+  };
+}
+
+function seriesOf<T>({ series }: Values, shown: (group: ValueGroup) => T) {
+  return series.flatMap(({ kind, groups }, eventIndex) =>
+    groups.map((group) => ({
+      ...{ eventKind: kind, eventIndex, breakdown: group.breakdown, isOthers: group.isOthers },
+      ...shown(group),
+    })),
+  );
+}
+
+/** One point for each bucket, 0 where nothing happened. */
+function pointsOf({ buckets }: Question, values: ReadonlyMap<number, number>) {
+  const hasOne = buckets.length === 1;
+  return buckets.map((startMs) => ({
+    time: timestampFromMs(startMs),
+    value: values.get(hasOne ? 0 : startMs) ?? 0,
+  }));
+}

@@ -1,0 +1,103 @@
+// Days of a time zone that are kept for questions of their users: which profiles sent such events, and how many, as a
+// cell. No merge changes them. Users a day are these numbers, corrected by the profiles that are merged or deleted,
+// which are few: each of the others is a user of its own.
+
+import { dayMs } from '../../../platform/clock.ts';
+import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { EventCondition } from '../read/event-condition.ts';
+import type { Question } from '../read/question.ts';
+import { bitColumns, bitsOfPlace } from '../sql/bucket-bits.ts';
+import { bucketPlaceSql } from '../sql/bucket-place.ts';
+import { changedKeysSql } from '../sql/persons.ts';
+import { readEventsSql } from '../sql/read-events.ts';
+import {
+  dayStartsToKeep,
+  daysAroundThoseToKeep,
+  daysOfWholeZoneDays,
+  daysToKeep,
+  editionsToKeep,
+  insertCellsSql,
+  keepDays,
+  keptCellsSql,
+  keptEditions,
+  listDaysSql,
+  project,
+  series,
+  seriesSql,
+  wholeZoneDays,
+} from './day-cells.ts';
+
+export interface KeptProfiles {
+  /** SELECT of profile_key, cookieless and bitColumns of these buckets: a row for each profile of a kept day. */
+  activity(buckets: readonly number[]): string;
+  /** SELECT of (bucket, profiles): how many were active on each kept day. */
+  counts: string;
+  /** SELECT of (bucket, profile_key): those of them that were ever merged or deleted. None of them is cookieless. */
+  changed: string;
+  /** Holds for all events of other days, and for few of those that are kept. */
+  mayBeOther: EventCondition;
+  /** Holds for a day that is not kept; over when it begins, in milliseconds. */
+  isOther(startMs: string): string;
+}
+
+/** As many rows take the room of a kept cell. */
+const rowsOfCell = 4;
+/** Of one thread of a statement, which fails before it writes any; more are not worth their place. */
+const maxRows = 4_000_000;
+
+/** Has the days kept of the profiles that sent such events. */
+export function keptProfiles(question: Question, condition: EventCondition): KeptProfiles {
+  // A day of the zone is of the UTC day in which it begins, and may go on in the next one.
+  const reachDays = question.timezone === 'UTC' ? 0 : 1;
+  const rows = rowsSql(question, condition);
+  // The rows know nothing of the question's own buckets.
+  const ofDays = { ...question, buckets: [0, dayMs], granularity: Granularity.DAY };
+  const key = keepDays(ofDays, rows, { keep: keepSql(rows), reachDays });
+  const from = (more = ''): string => `FROM kept_active_profiles
+    PREWHERE project_id = ${question.project} AND series = ${seriesSql(question, key)} AND edition IN ${keptEditions}${more}
+    WHERE moment_ms IN ${wholeZoneDays}`;
+  const profiles = question.spec.includeCookieless ? 'a + b' : 'a';
+  return {
+    activity: (buckets) => {
+      const columns = bitColumns(buckets.length);
+      const place = bucketPlaceSql(question, buckets, 'moment_ms');
+      const bits = bitsOfPlace(buckets.length).map((sql, word) => `${sql} AS ${columns[word]}`);
+      return `SELECT profile_key, cookieless, ${bits.join(', ')} FROM (SELECT profile_key, cookieless, ${place} AS place ${from()})`;
+    },
+    counts: `SELECT moment_ms AS bucket, ${profiles} AS profiles FROM (${keptCellsSql(question, key)}) WHERE moment_ms IN ${wholeZoneDays}`,
+    changed: `SELECT moment_ms AS bucket, profile_key ${from(` AND profile_key IN ${changedKeysSql(question)}`)}`,
+    mayBeOther: {
+      sql: `toDate(occur_time) NOT IN ${daysOfWholeZoneDays}`,
+      usesUser: false,
+      kind: 'filtered',
+    },
+    isOther: (startMs) => `${startMs} NOT IN ${wholeZoneDays}`,
+  };
+}
+
+/** SELECT of the profiles of each day of the zone that begins in `daysToKeep`. */
+function rowsSql(question: Question, condition: EventCondition): string {
+  const columns = {
+    moment_ms: `roundDown(toUnixTimestamp64Milli(occur_time), ${dayStartsToKeep})`,
+    ...{ sender_key: 'profile_key', is_cookieless: 'cookieless' },
+  };
+  const events = readEventsSql(question, { condition, columns, days: daysAroundThoseToKeep });
+  // What lies before the first of the starts is rounded up to it.
+  return `SELECT moment_ms, toDate(intDiv(moment_ms, ${dayMs})) AS day, sender_key, max(is_cookieless) AS is_cookieless
+    FROM (${events}) WHERE moment_ms <= toUnixTimestamp64Milli(occur_time)
+      AND toDate(intDiv(moment_ms, ${dayMs})) IN ${daysToKeep} GROUP BY moment_ms, sender_key
+    SETTINGS max_rows_to_group_by = ${maxRows}, group_by_overflow_mode = 'throw'`;
+}
+
+function keepSql(rows: string): string[] {
+  return [
+    `INSERT INTO kept_active_profiles (project_id, series, edition, moment_ms, profile_key, cookieless)
+    SELECT ${project}, ${series}, ${editionsToKeep}[indexOf(${daysToKeep}, day)], moment_ms, sender_key, is_cookieless
+    FROM (${rows})`,
+    insertCellsSql(`SELECT moment_ms AS bucket, emptyArrayString() AS groups,
+      toFloat64(countIf(NOT is_cookieless)) AS a, toFloat64(countIf(is_cookieless)) AS b, toFloat64(0) AS c, toFloat64(0) AS d
+      FROM (${rows}) GROUP BY moment_ms`),
+    listDaysSql(`(SELECT intDiv(count(), ${rowsOfCell}) FROM kept_active_profiles
+      WHERE project_id = ${project} AND series = ${series} AND edition IN ${editionsToKeep})`),
+  ];
+}
