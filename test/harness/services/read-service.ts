@@ -13,6 +13,7 @@ import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_
 import { InsightsService } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import type { CompleteUntil } from '../../../query/insights/run/complete-until.ts';
+import type { SourceName } from '../../../query/insights/sources/ladder.ts';
 import type { OpenStreams } from '../../../query/open-streams.ts';
 import { registerQuery } from '../../../query/routes.ts';
 import type { Turns } from '../../../query/turns.ts';
@@ -57,6 +58,8 @@ interface ReadServiceOptions {
   timezoneOf?: (projectId: string) => string;
   /** The moment before asking unless given: tests store their rows themselves. */
   completeUntilMs?: CompleteUntil;
+  /** The only sources of questions besides rows of events; all unless given. */
+  ladder?: readonly SourceName[];
 }
 
 const patientReadMs = 120_000;
@@ -89,6 +92,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
           timezoneOf: options.timezoneOf ?? (() => 'UTC'),
           completeUntilMs: options.completeUntilMs ?? (async () => Date.now()),
           ...(options.streams && { streams: options.streams }),
+          ...(options.ladder && { ladder: options.ladder }),
           readerOf: ({ requestHeader }) => {
             const projectId = requestHeader.get('x-test-project') ?? '';
             return { projectId, keyId: projectId };

@@ -145,32 +145,6 @@ it.each(metrics)('answers the metric %s as raw rows do', async (metric) => {
   }
 });
 
-it.each(['$channel', '$deviceType', '$utmSource'])(
-  'answers visits of the whole range by %s as raw rows do',
-  async (property) => {
-    const spec: AskedSpec = {
-      insightType: InsightType.SEGMENTATION,
-      session: { metric: SessionMetric.SESSIONS },
-      breakdowns: [{ property }],
-    };
-    for (const range of ranges) await expectAsRows(spec, range);
-  },
-);
-
-it.each(['$channel', '$country', '$browser', 'profile.plan', 'plan'])(
-  'answers groups by %s as raw rows do, in the table or not',
-  async (property) => {
-    for (const metric of [SessionMetric.SESSIONS, SessionMetric.EXIT]) {
-      const spec: AskedSpec = {
-        insightType: InsightType.SEGMENTATION,
-        session: { metric },
-        breakdowns: [{ property }],
-      };
-      await expectAsRows(spec, lastRange);
-    }
-  },
-);
-
 it('answers the same once the parts are merged', async () => {
   const whole = { insightType: InsightType.SEGMENTATION };
   const specs: AskedSpec[] = [

@@ -16,6 +16,13 @@ export async function productAnswer(
 ): Promise<Part & { completeUntilMs: number; identitiesAreCurrent: boolean }> {
   const { status, body } = await call(stack.baseUrl, path, stack.privateKey, requestOf(question));
   if (status !== 200) throw new Error(`Query: ${status} ${JSON.stringify(body)}`);
+  return readAnswer(body);
+}
+
+/** The JSON of an answer. */
+export function readAnswer(
+  body: Json,
+): Part & { completeUntilMs: number; identitiesAreCurrent: boolean } {
   return {
     result: readResult(body),
     leftOut: readLeftOut(list(body['leftOut'])),

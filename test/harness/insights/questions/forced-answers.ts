@@ -1,0 +1,125 @@
+// The answers of one source of the ladder alone: the same question is put to a read service that has no other source
+// besides rows of events.
+
+import { fromJson } from '@bufbuild/protobuf';
+import type { RowReader } from '../../../../platform/clickhouse/select-rows.ts';
+import { QueryRequestSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { planOf } from '../../../../query/insights/forms/forms.ts';
+import type { PropertyTypes } from '../../../../query/insights/read/property-types.ts';
+import { readQuestion } from '../../../../query/insights/read/question.ts';
+import type { SourceName } from '../../../../query/insights/sources/ladder.ts';
+import { type ReadService, startReadService } from '../../services/read-service.ts';
+import type { Part } from '../oracle/answer.ts';
+import { readAnswer } from './product-answer.ts';
+import { type Question, requestOf } from './question.ts';
+
+/** The sources that a service has, and whether it finds days kept. */
+interface Forced {
+  sources: readonly SourceName[];
+  isKept: boolean;
+}
+
+/** By the name of the source; `events` is every other one left out. */
+const ofSources: Record<SourceName, Forced> = {
+  event_counts: { sources: ['event_counts'], isKept: false },
+  profile_days: { sources: ['profile_days'], isKept: false },
+  profile_listing: { sources: ['profile_listing'], isKept: false },
+  visits: { sources: ['visits'], isKept: false },
+  kept_active_profiles: { sources: ['kept_active_profiles'], isKept: true },
+  kept_cells: { sources: ['kept_cells'], isKept: true },
+  events: { sources: [], isKept: false },
+};
+/** Days of what the tables of visits tell are kept, too. */
+const forced = new Map<string, Forced>([
+  ...Object.entries(ofSources),
+  ['visits of kept days', { sources: ['visits', 'kept_cells'], isKept: true }],
+]);
+export const forcedNames: readonly string[] = [...forced.keys()];
+
+/** A property of a column alone: the sources that this lets serve may refuse when the types are known. */
+const ofColumn: PropertyTypes = new Set(['column']);
+/** Rows are kept whole for a second where their version is as young. */
+const secondMs = 1_500;
+
+export class ForcedAnswers {
+  readonly #stack: { clickhouseUrl: string; projectId: string };
+  /** Of sources of which nothing is kept. */
+  readonly #services = new Map<string, Promise<ReadService>>();
+  /** How many questions each of `forcedNames` answered; of kept days, those that were found. */
+  readonly answered = new Map<string, number>();
+
+  constructor(stack: { clickhouseUrl: string; projectId: string }) {
+    this.#stack = stack;
+  }
+
+  /** Those of `forcedNames` that may serve a part of the question. */
+  namesOf(question: Question): string[] {
+    const request = fromJson(QueryRequestSchema, JSON.parse(JSON.stringify(requestOf(question))));
+    const types = new Map((question.breakdowns ?? []).map((property) => [property, ofColumn]));
+    const asked = readQuestion(this.#stack.projectId, request);
+    return [...forced].flatMap(([name, { sources, isKept }]) => {
+      const { notes } = planOf({ ...asked, sources }, { types, hasDeletions: true }).question;
+      const [first] = sources;
+      const serves = notes.served.some(({ source }) => first === undefined || source === first);
+      return serves && (!isKept || notes.dayCells.length > 0) ? [name] : [];
+    });
+  }
+
+  async answer(name: string, question: Question): Promise<Part> {
+    const { sources = [], isKept = false } = forced.get(name) ?? {};
+    return isKept ? this.#fromKept(name, sources, question) : this.#once(name, sources, question);
+  }
+
+  async stop(): Promise<void> {
+    for (const service of this.#services.values()) await (await service).stop();
+  }
+
+  async #once(name: string, ladder: readonly SourceName[], question: Question): Promise<Part> {
+    const { clickhouseUrl } = this.#stack;
+    const service = this.#services.get(name) ?? startReadService({ clickhouseUrl, ladder });
+    this.#services.set(name, service);
+    const answer = await this.#ask(await service, question);
+    this.#count(name);
+    return answer;
+  }
+
+  /** Days are kept for who asks again, and found by the next. Nobody else has asked: no answer is kept whole. */
+  async #fromKept(name: string, ladder: readonly SourceName[], question: Question): Promise<Part> {
+    let nowMs = 0;
+    let hasFound = false;
+    const reader = (store: RowReader): RowReader => ({
+      select(select, onRow) {
+        const kept = select.params['kept'];
+        hasFound ||= Array.isArray(kept) && kept.length > 0;
+        return store.select(select, onRow);
+      },
+    });
+    const { clickhouseUrl } = this.#stack;
+    const service = await startReadService({ clickhouseUrl, ladder, reader, nowMs: () => nowMs });
+    try {
+      for (const _ of ['asked', 'kept']) {
+        await this.#ask(service, question);
+        nowMs += secondMs;
+      }
+      hasFound = false;
+      const answer = await this.#ask(service, question);
+      if (hasFound) this.#count(name);
+      return answer;
+    } finally {
+      await service.stop();
+    }
+  }
+
+  async #ask(service: ReadService, question: Question): Promise<Part> {
+    const method = 'shared.insights.v1.InsightsService/Query';
+    const { projectId } = this.#stack;
+    const { status, text } = await service.post(projectId, method, requestOf(question));
+    if (status !== 200) throw new Error(`Query: ${status} ${text}`);
+    const { result, leftOut } = readAnswer(JSON.parse(text));
+    return { result, leftOut };
+  }
+
+  #count(name: string): void {
+    this.answered.set(name, (this.answered.get(name) ?? 0) + 1);
+  }
+}
