@@ -91,7 +91,7 @@ export async function measureGoals(
   const asked =
     goals.length === 0 ? [] : [...figuresAsked(goals, ranges), ...visitsAsked(only, ranges)];
   const requests = asked.map(({ spec, range }) => questionOf(spec, board, time, range));
-  const together = new AskedTogether(requests);
+  const together = new AskedTogether();
   const answers = await inTurn(requests, questionsAtOnce, (one) =>
     deps.run({ ...deps.call, together, projectId, request: one }),
   );

@@ -1,7 +1,8 @@
-// What the text of a statement depends on besides its question, as far as planning asks: whether the project ever deleted
-// a profile, because most have not; and with which types properties were ever stored (property_keys), so that they are
-// looked for in one map instead of five and a column. Read after the moment until which the answer is complete: an event
-// is acknowledged once its types are in the table, and one that comes between is not claimed to be counted.
+// What the text of a statement depends on besides its question, as far as planning asks: whether the project ever
+// deleted a profile, because most have not; and with which types properties were ever stored (property_keys), so that
+// they are looked for in one map instead of five and a column. Read after the moment until which the answer is
+// complete: an event is acknowledged once its types are in the table, and one that comes between is not claimed to be
+// counted.
 
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Deadline } from '../../deadline.ts';

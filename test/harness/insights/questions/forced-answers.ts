@@ -9,7 +9,7 @@ import type { PropertyTypes } from '../../../../query/insights/read/property-typ
 import { readQuestion } from '../../../../query/insights/read/question.ts';
 import type { SourceName } from '../../../../query/insights/sources/ladder.ts';
 import { type ReadService, startReadService } from '../../services/read-service.ts';
-import type { Part } from '../oracle/answer.ts';
+import type { Part } from '../oracle/part.ts';
 import { readAnswer } from './product-answer.ts';
 import { type Question, requestOf } from './question.ts';
 
