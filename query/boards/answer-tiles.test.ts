@@ -171,7 +171,7 @@ function newRun(onSelect: (select: Select) => void = () => {}) {
   return createRunQuestion({
     clickhouse: {
       select: async (select, onRow) => {
-        const isLook = /\b(kept_days|project_changes)\b/.test(select.sql);
+        const isLook = /^INSERT|\b(kept_days|project_changes)\b/.test(select.sql);
         if (!isLook) onSelect(select);
         return clickhouse.select(select, onRow);
       },
