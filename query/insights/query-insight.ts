@@ -127,14 +127,25 @@ function sourcesOf({ notes }: Question): Served[] {
   return [...byText.values()];
 }
 
+/** Whether the values of a result are those of buckets. */
+const hasBucketLabels: Record<NonNullable<Answer['result']['case']>, boolean> = {
+  trends: true,
+  retention: true,
+  lifecycle: true,
+  segmentation: false,
+  funnel: false,
+  userFlow: false,
+  topK: false,
+  stickiness: false,
+};
+
 /** The zone of the question, and what its clock shows. */
 function zoneOf({ timezone, buckets }: Question, { case: form }: Answer['result']) {
-  const isOfTime = form === 'trends' || form === 'retention' || form === 'lifecycle';
   const differFromMs = zones.differFromMs(timezone);
   const { used: version, package: packageVersion, node: nodeVersion } = zones.versions;
   return {
     timezone,
-    bucketLabels: isOfTime ? bucketLabels(timezone, buckets) : [],
+    bucketLabels: form && hasBucketLabels[form] ? bucketLabels(timezone, buckets) : [],
     ...(differFromMs !== undefined && {
       zoneRules: {
         ...{ version, packageVersion, nodeVersion },

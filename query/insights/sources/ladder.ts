@@ -55,7 +55,7 @@ export type Refusal =
   | 'three buckets share a day'
   | 'the range has no whole quarter of an hour'
   | 'the range has no whole day'
-  | 'the range has less than two whole days, or more than 400'
+  | 'the range has less than two whole UTC days, or more than 400'
   | 'this is not the range of the question'
   | 'buckets cut a day of the zone'
   | 'persons decide: merges and traits change past days'
@@ -207,7 +207,9 @@ function refusesDayCells({ of, edge, asOfMs, groups, asked }: Need): Refusal | u
   if (of.usesUser || edge?.usesUser || isByTrait) {
     return 'persons decide: merges and traits change past days';
   }
-  return hasDays(asked) ? undefined : 'the range has less than two whole days, or more than 400';
+  return hasDays(asked)
+    ? undefined
+    : 'the range has less than two whole UTC days, or more than 400';
 }
 
 /** kept_active_profiles: days of a zone, the number of their profiles and who they are, of some events. */
