@@ -237,7 +237,7 @@ it('says how to help a broker with too little storage', async () => {
   await connection.close();
   await operator.close();
   await broker.stop();
-  await start({ maxFileStoreBytes: 3_072 * MiB });
+  await start({ maxFileStoreBytes: 3_584 * MiB });
   await expect(
     ensureTopology(connection, { eventsMaxBytes: 4_096 * MiB, shards: 1 }),
   ).rejects.toThrow(

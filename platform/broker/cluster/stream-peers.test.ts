@@ -52,7 +52,7 @@ it('tells the operator which servers of a stream are offline', async () => {
   const told = async (): Promise<(number | undefined)[]> => {
     const metrics = createMetrics();
     const gauges = openPeerGauges({ connection: nats, shards: 1, metrics });
-    await expect.poll(() => gauges.known().length).toBe(22);
+    await expect.poll(() => gauges.known().length).toBe(24);
     const offline = await metricValue(metrics, 'millrace_stream_offline_servers', of);
     const leaders = await metricValue(metrics, 'millrace_stream_leader_servers', of);
     gauges.close();

@@ -1,12 +1,15 @@
 // One run at a time of each key, whoever asks. A caller never gets a run that began before the call, because it would
-// not know what was stored meanwhile: it shares the next one with all who come while one is running. A caller that
-// leaves does not end a run for the others, nor for those who wait for its end; when all have left, it is cancelled.
+// not know what was stored meanwhile: it shares the next one with all who come while one is running, or the failure of
+// that one. A caller that leaves does not end a run for the others, nor for those who wait for its end; when all have
+// left, it is cancelled.
 
 import { shareEngineTime } from '../../calls/engine-time.ts';
 
 interface Run<T> {
   hasBegun: boolean;
   waiting: number;
+  /** Whether it was cancelled because nobody waits for it. */
+  isLeft: boolean;
   cancel: AbortController;
   result: Promise<T>;
 }
@@ -53,13 +56,17 @@ export class SingleFlight<T> {
       cancel.signal.addEventListener('abort', leave, { once: true });
     }
     const begin = async (): Promise<T> => {
-      await before?.result.catch(() => undefined);
+      await before?.result.catch((error: unknown) => {
+        // What was too much a moment ago is too much now.
+        if (!before.isLeft) throw error;
+      });
       cancel.signal.throwIfAborted();
       run.hasBegun = true;
       return start(cancel.signal, before !== undefined);
     };
-    const run: Run<T> = { hasBegun: before === undefined, waiting: 0, cancel, result: noRun };
-    run.result = before === undefined ? start(cancel.signal, false) : begin();
+    const isFirst = before === undefined;
+    const run: Run<T> = { hasBegun: isFirst, waiting: 0, isLeft: false, cancel, result: noRun };
+    run.result = isFirst ? start(cancel.signal, false) : begin();
     this.#last.set(key, run);
     const end = (): void => {
       if (this.#last.get(key) === run) this.#last.delete(key);
@@ -75,7 +82,9 @@ export class SingleFlight<T> {
 
 const noRun = new Promise<never>(() => {});
 
-function leaveRun(run: Pick<Run<unknown>, 'waiting' | 'cancel'>, reason: unknown): void {
+function leaveRun(run: Pick<Run<unknown>, 'waiting' | 'isLeft' | 'cancel'>, reason: unknown): void {
   run.waiting--;
-  if (run.waiting === 0) run.cancel.abort(reason);
+  if (run.waiting > 0) return;
+  run.isLeft = true;
+  run.cancel.abort(reason);
 }
