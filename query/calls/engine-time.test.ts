@@ -41,3 +41,17 @@ it('has the time of reads whose rows it waits for, and of those that these wait 
   at(45);
   expect([own, other, third].map((time) => time.msOfLast(100))).toEqual([45, 45, 45]);
 });
+
+it('has the time of a read no longer once that one has ended', () => {
+  at(0);
+  const [own, before] = [newTime(), newTime()];
+  own.share(before);
+  const end = before.begin();
+  at(30);
+  expect(own.msOfLast(100)).toBe(30);
+  end();
+  own.unshare(before);
+  own.begin();
+  at(40);
+  expect(own.msOfLast(100)).toBe(10);
+});

@@ -29,6 +29,11 @@ export class EngineTime {
     this.#shared.add(other);
   }
 
+  /** It waits no longer: reads of which each waited for the one before would keep each other for ever. */
+  unshare(other: EngineTime): void {
+    this.#shared.delete(other);
+  }
+
   /** Of the last `lengthMs`, how long at least one statement was at the engine. */
   msOfLast(lengthMs: number): number {
     const nowMs = this.#nowMs();
@@ -61,4 +66,9 @@ export function engineTimeOf(signal: AbortSignal): EngineTime {
 /** Whoever `waiting` ends waits for rows of the read that `running` ends. */
 export function shareEngineTime(waiting: AbortSignal, running: AbortSignal): void {
   engineTimeOf(waiting).share(engineTimeOf(running));
+}
+
+/** The read that `running` ends has ended. */
+export function unshareEngineTime(waiting: AbortSignal, running: AbortSignal): void {
+  engineTimeOf(waiting).unshare(engineTimeOf(running));
 }

@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { SingleFlight } from './single-flight.ts';
 
 let reads: SingleFlight<string>;
-let running: { answer: (text: string) => void; fail: (error: Error) => void }[];
+let running: { answer: (text: string) => void }[];
 beforeEach(() => {
   reads = new SingleFlight();
   running = [];
@@ -20,10 +20,6 @@ const ask = (signal = new AbortController().signal): Promise<string> =>
           answer(text: string) {
             running = running.filter((other) => other !== own);
             resolve(text);
-          },
-          fail(error: Error) {
-            running = running.filter((other) => other !== own);
-            reject(error);
           },
         };
         running.push(own);
@@ -59,21 +55,6 @@ it('shares the next run with all who come while one is running, which may lack w
   expect(running).toHaveLength(1);
   running[0]?.answer('two');
   expect(await Promise.all(later)).toEqual(['two', 'two']);
-});
-
-it('tells all who came while a run was under way that it failed, and runs again for the next', async () => {
-  const asked = [ask(), ask(), ask()];
-  const outcomes = Promise.allSettled(asked);
-  await settled();
-  running[0]?.fail(new Error('too large'));
-  expect(await outcomes).toEqual(
-    asked.map(() => expect.objectContaining({ reason: new Error('too large') })),
-  );
-  expect(running).toHaveLength(0);
-  const next = ask();
-  await settled();
-  running[0]?.answer('well');
-  expect(await next).toBe('well');
 });
 
 it('begins no run where all left who waited, and the next one where nobody waits for the last', async () => {

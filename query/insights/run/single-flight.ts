@@ -1,15 +1,12 @@
 // One run at a time of each key, whoever asks. A caller never gets a run that began before the call, because it would
-// not know what was stored meanwhile: it shares the next one with all who come while one is running, or the failure of
-// that one. A caller that leaves does not end a run for the others, nor for those who wait for its end; when all have
-// left, it is cancelled.
+// not know what was stored meanwhile: it shares the next one with all who come while one is running. A caller that
+// leaves does not end a run for the others, nor for those who wait for its end; when all have left, it is cancelled.
 
-import { shareEngineTime } from '../../calls/engine-time.ts';
+import { shareEngineTime, unshareEngineTime } from '../../calls/engine-time.ts';
 
 interface Run<T> {
   hasBegun: boolean;
   waiting: number;
-  /** Whether it was cancelled because nobody waits for it. */
-  isLeft: boolean;
   cancel: AbortController;
   result: Promise<T>;
 }
@@ -52,21 +49,20 @@ export class SingleFlight<T> {
     const cancel = new AbortController();
     if (before !== undefined) {
       before.waiting++;
+      // Who waits for a run that takes long is told so, and not that the service is busy.
+      shareEngineTime(cancel.signal, before.cancel.signal);
       const leave = (): void => leaveRun(before, cancel.signal.reason);
       cancel.signal.addEventListener('abort', leave, { once: true });
     }
     const begin = async (): Promise<T> => {
-      await before?.result.catch((error: unknown) => {
-        // What was too much a moment ago is too much now.
-        if (!before.isLeft) throw error;
-      });
+      await before?.result.catch(() => undefined);
+      if (before !== undefined) unshareEngineTime(cancel.signal, before.cancel.signal);
       cancel.signal.throwIfAborted();
       run.hasBegun = true;
       return start(cancel.signal, before !== undefined);
     };
-    const isFirst = before === undefined;
-    const run: Run<T> = { hasBegun: isFirst, waiting: 0, isLeft: false, cancel, result: noRun };
-    run.result = isFirst ? start(cancel.signal, false) : begin();
+    const run: Run<T> = { hasBegun: before === undefined, waiting: 0, cancel, result: noRun };
+    run.result = before === undefined ? start(cancel.signal, false) : begin();
     this.#last.set(key, run);
     const end = (): void => {
       if (this.#last.get(key) === run) this.#last.delete(key);
@@ -82,9 +78,7 @@ export class SingleFlight<T> {
 
 const noRun = new Promise<never>(() => {});
 
-function leaveRun(run: Pick<Run<unknown>, 'waiting' | 'isLeft' | 'cancel'>, reason: unknown): void {
+function leaveRun(run: Pick<Run<unknown>, 'waiting' | 'cancel'>, reason: unknown): void {
   run.waiting--;
-  if (run.waiting > 0) return;
-  run.isLeft = true;
-  run.cancel.abort(reason);
+  if (run.waiting === 0) run.cancel.abort(reason);
 }
