@@ -3,7 +3,8 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { askedOfPeriod } from '../../platform/alerts/alert-question.ts';
-import { type Alert, AlertConditionKind } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
+import { isOfChange } from '../../platform/alerts/condition-kind.ts';
+import type { Alert } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 import {
   type QueryRequest,
   QueryRequestSchema,
@@ -29,10 +30,7 @@ export async function measure(
   period: Period,
 ): Promise<Measured> {
   const now = await periodValue(ask, projectId, alert, period);
-  const kind = alert.condition?.kind;
-  const isOfChange =
-    kind === AlertConditionKind.CHANGE_ABOVE || kind === AlertConditionKind.CHANGE_BELOW;
-  if (!isOfChange || now.value === null) return now;
+  if (!isOfChange(alert.condition?.kind) || now.value === null) return now;
   const before = periodBefore(alert.interval, timezone, period);
   const former = await periodValue(ask, projectId, alert, before);
   const value = former.value === null ? null : changePercent(now.value, former.value);

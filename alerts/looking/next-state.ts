@@ -8,11 +8,10 @@ import {
   type LookRecord,
   maxChanges,
   maxLooks,
+  newTelling,
 } from '../../platform/alerts/alert-state.ts';
-import {
-  type AlertCondition,
-  AlertConditionKind,
-} from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
+import { firesAbove } from '../../platform/alerts/condition-kind.ts';
+import type { AlertCondition } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 
 /**
  * FIRING begins beyond the threshold and ends at the recovery threshold: between the two the state stays. `value` is
@@ -26,23 +25,9 @@ export function nextState(
   if (value === null) return 'NO_DATA';
   const { threshold, recoveryThreshold = threshold } = condition;
   // Below is above with both signs turned.
-  const sign = isAbove(condition.kind) ? 1 : -1;
+  const sign = firesAbove(condition.kind) ? 1 : -1;
   if (sign * value > sign * threshold) return 'FIRING';
   return before === 'FIRING' && sign * value > sign * recoveryThreshold ? 'FIRING' : 'OK';
-}
-
-function isAbove(kind: AlertConditionKind): boolean {
-  switch (kind) {
-    case AlertConditionKind.ABOVE:
-    case AlertConditionKind.CHANGE_ABOVE:
-      return true;
-    case AlertConditionKind.BELOW:
-    case AlertConditionKind.CHANGE_BELOW:
-    case AlertConditionKind.UNSPECIFIED:
-      return false;
-    default:
-      return kind satisfies never;
-  }
 }
 
 /** The change in per cent; null where nothing was before. */
@@ -81,8 +66,7 @@ function changed(
   { state: before, changes }: AlertStateRecord,
   change: Pick<ChangeRecord, 'id' | 'state' | 'look' | 'timeMs'>,
 ): Pick<AlertStateRecord, 'state' | 'sinceMs' | 'changes'> {
-  const telling = { isDone: false, areQueued: false, mailedTo: [], failures: 0, nextTryMs: 0 };
-  const all = [...changes, { ...change, before, telling }];
+  const all = [...changes, { ...change, before, telling: newTelling }];
   // Untold ones are fewer than those that are kept.
   return { state: change.state, sinceMs: change.timeMs, changes: all.slice(-maxChanges) };
 }

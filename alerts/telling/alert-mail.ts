@@ -1,13 +1,11 @@
 // The words of a mail about an alert: what changed, by which value of which period, and where to look.
 
 import type { AlertStateName, ChangeRecord } from '../../platform/alerts/alert-state.ts';
+import { firesAbove, isOfChange } from '../../platform/alerts/condition-kind.ts';
 import { composeMail, type MailContent } from '../../platform/mail/texts/compose-mail.ts';
 import { nameInMail } from '../../platform/mail/texts/name-in-mail.ts';
 import { wallText } from '../../platform/zones/wall-clock.ts';
-import {
-  type AlertCondition,
-  AlertConditionKind,
-} from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
+import type { AlertCondition } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 import type { OwnedAlert } from '../owned-alerts.ts';
 
 interface Place {
@@ -52,19 +50,13 @@ const stateWords: Readonly<Record<AlertStateName, string>> = {
 
 function valueText(value: number | null, condition: AlertCondition | undefined): string {
   if (value === null) return 'none';
-  return `${Math.round(value * 100) / 100}${isOfChange(condition) ? ' % from the period before' : ''}`;
+  return `${Math.round(value * 100) / 100}${isOfChange(condition?.kind) ? ' % from the period before' : ''}`;
 }
 
 function lineText(condition: AlertCondition | undefined): string {
   if (condition === undefined) return 'none';
   const { kind, threshold, recoveryThreshold } = condition;
-  const isAbove = kind === AlertConditionKind.ABOVE || kind === AlertConditionKind.CHANGE_ABOVE;
-  const unit = isOfChange(condition) ? ' %' : '';
+  const unit = isOfChange(kind) ? ' %' : '';
   const back = recoveryThreshold === undefined ? '' : `, OK again at ${recoveryThreshold}${unit}`;
-  return `${isAbove ? 'above' : 'below'} ${threshold}${unit}${back}`;
-}
-
-function isOfChange(condition: AlertCondition | undefined): boolean {
-  const { CHANGE_ABOVE, CHANGE_BELOW } = AlertConditionKind;
-  return condition?.kind === CHANGE_ABOVE || condition?.kind === CHANGE_BELOW;
+  return `${firesAbove(kind) ? 'above' : 'below'} ${threshold}${unit}${back}`;
 }

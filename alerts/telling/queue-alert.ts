@@ -27,9 +27,7 @@ export function createQueueAlert(parts: QueueParts): QueueAlert {
     for (const webhook of webhooksFor(parts, owned)) {
       const deliveryId = deliveryIdOf(owned.projectId, change.id, webhook.id);
       const delivery = deliveryOf(owned, change, webhook, { deliveryId, trigger: 'SCHEDULED' });
-      const subject = dueSubject('first', webhook.id);
-      const outcome = await parts.publish(subject, encodeDelivery(delivery), deliveryId);
-      if (outcome.kind !== 'stored') return 'later';
+      if (!(await isQueued(parts, delivery))) return 'later';
     }
     return 'queued';
   };
@@ -46,11 +44,16 @@ export async function queueTests(
     if (webhook.status !== 'ACTIVE') continue;
     const deliveryId = randomBytes(16).toString('hex');
     const delivery = deliveryOf(owned, change, webhook, { deliveryId, trigger: 'TEST' });
-    const subject = dueSubject('first', webhook.id);
-    const outcome = await parts.publish(subject, encodeDelivery(delivery), deliveryId);
-    if (outcome.kind === 'stored') queued += 1;
+    if (await isQueued(parts, delivery)) queued += 1;
   }
   return queued;
+}
+
+async function isQueued({ publish }: QueueParts, delivery: Delivery): Promise<boolean> {
+  const { deliveryId, webhookId } = delivery;
+  const subject = dueSubject('first', webhookId);
+  const outcome = await publish(subject, encodeDelivery(delivery), deliveryId);
+  return outcome.kind === 'stored';
 }
 
 /** Inactive webhooks are told nothing; what paused ones miss is recorded. */

@@ -4,7 +4,7 @@
 
 import type { ChangeRecord, Telling } from '../../platform/alerts/alert-state.ts';
 import { untold } from '../../platform/alerts/alert-state.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, dayMs } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Mail, MailOutcome } from '../../platform/mail/mail.ts';
 import type { HeldAlert } from '../looking/held-alert.ts';
@@ -34,7 +34,7 @@ export interface TellingParts {
 const firstWaitMs = 30_000;
 const longestWaitMs = 1_800_000;
 /** What could not be told for a day is no news any more. */
-const giveUpMs = 86_400_000;
+const giveUpMs = dayMs;
 
 /** Ends where a server cannot be reached: the record says when it goes on. Throws LeaseLost. */
 export async function tellChanges(

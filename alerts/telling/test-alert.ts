@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { ChangeRecord } from '../../platform/alerts/alert-state.ts';
+import { type ChangeRecord, newTelling } from '../../platform/alerts/alert-state.ts';
 import {
   AlertLookSchema,
   AlertState,
@@ -59,9 +59,8 @@ async function asked(
   const period = lastPeriod(alert.interval, timezone, nowMs);
   const { value } = await measure(ask, { projectId, alert, timezone }, period);
   const state = alert.condition ? nextState('OK', alert.condition, value) : 'NO_DATA';
-  const telling = { isDone: false, areQueued: false, mailedTo: [], failures: 0, nextTryMs: 0 };
   return {
-    ...{ id: randomUUID(), state, before: 'OK', timeMs: nowMs, telling },
+    ...{ id: randomUUID(), state, before: 'OK', timeMs: nowMs, telling: newTelling },
     look: { ...period, value },
   };
 }

@@ -7,6 +7,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { newId } from '../../platform/access/ids.ts';
 import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
 import { askedOfPeriod, whyNotAnAlert } from '../../platform/alerts/alert-question.ts';
+import { firesAbove } from '../../platform/alerts/condition-kind.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   type Alert,
@@ -162,7 +163,7 @@ function conditionField(condition: AlertCondition | undefined): AlertCondition {
   for (const [name, value] of Object.entries({ threshold, recoveryThreshold })) {
     if (!Number.isFinite(value)) throw invalidArgument(`condition.${name}`, 'must be a number');
   }
-  const isAbove = kind === AlertConditionKind.ABOVE || kind === AlertConditionKind.CHANGE_ABOVE;
+  const isAbove = firesAbove(kind);
   if (isAbove ? recoveryThreshold > threshold : recoveryThreshold < threshold) {
     const rule = `must not be ${isAbove ? 'above' : 'below'} the threshold`;
     throw invalidArgument('condition.recoveryThreshold', rule);

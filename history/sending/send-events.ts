@@ -1,6 +1,7 @@
 // Sends events in the order of time, without those that are stored: whatever was imported before, from this file or
 // from another, and however long ago.
 
+import { dayMs } from '../../platform/clock.ts';
 import { maxEventsPerRequest } from '../../platform/limits.ts';
 import type { ReadyEvent } from '../events/ready-event.ts';
 import type { Service } from './service.ts';
@@ -9,7 +10,7 @@ import type { Service } from './service.ts';
 const maxAsked = 10_000;
 const maxBodyCharacters = 2 * 1_048_576;
 /** A question about stored ids takes at most 400 days. */
-const maxAskedMs = 399 * 86_400_000;
+const maxAskedMs = 399 * dayMs;
 /** Of what is asked or sent at once: while one is looked up, others are queued. */
 const atOnce = 4;
 

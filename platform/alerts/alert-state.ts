@@ -37,6 +37,11 @@ export interface Telling {
   nextTryMs: number;
 }
 
+/** Of a change that nobody is told of yet. */
+export const newTelling: Telling = {
+  ...{ isDone: false, areQueued: false, mailedTo: [], failures: 0, nextTryMs: 0 },
+};
+
 export interface AlertStateRecord {
   schemaVersion: 1;
   /** Whose it is: another alert's that is gone was in the same place. */
