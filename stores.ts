@@ -4,7 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Connections, Foundation } from './foundation.ts';
 import { finishPendingBatches } from './pipeline/finish-pending.ts';
-import { type LeaseOptions, refuseOlderOwners } from './pipeline/lease/lease.ts';
+import type { LeaseOptions, Term } from './pipeline/lease/lease.ts';
+import { takeForMigrations } from './pipeline/lease/migration-term.ts';
 import { openOwnerFile } from './pipeline/lease/owner-file.ts';
 import { openOwnerBucket } from './pipeline/lease/owner-record.ts';
 import { passLostMessages } from './pipeline/lost-messages.ts';
@@ -23,7 +24,7 @@ import { freeBytes } from './platform/engines/disk-room.ts';
 import { eventsDiskBudget } from './platform/engines/embedded-broker.ts';
 import type { EngineUrls } from './platform/engines/engines.ts';
 import type { Log } from './platform/log.ts';
-import { countMigrations, migrate, reloadViews } from './sql/migrate.ts';
+import { countMigrations, type MigrateOptions, migrate, reloadViews } from './sql/migrate.ts';
 import { createReplicatedDatabases, requireSameTables } from './sql/replicas.ts';
 
 // For one statement: a migration that fills a table anew takes 2.5 s for each million of profiles.
@@ -135,14 +136,14 @@ export async function prepareTables(
   const { clickhouseReplicated: isReplicated } = config;
   const options = { log, maxConnections: 1, requestTimeoutMs: migrationTimeoutMs, isReplicated };
   const groups: DatabaseClient[] = [];
-  let hasBegun = false;
-  const beginOnce = async (): Promise<void> => {
-    if (hasBegun) return;
-    hasBegun = true;
-    await onMigrating();
-    // What an older version stored meanwhile could miss a view, or a table that is made anew.
-    const lease = await leaseOptions(config, nats, log);
-    if (lease !== undefined) await refuseOlderOwners(lease);
+  const lease = await leaseOptions(config, nats, log);
+  let term: Term | undefined;
+  const turn: Pick<MigrateOptions, 'onBegin' | 'beforeStatement'> = {
+    async onBegin(isMissing) {
+      if (term === undefined) await onMigrating();
+      if (lease !== undefined) term ??= await takeForMigrations(lease, isMissing);
+    },
+    beforeStatement: async () => term?.requireHeld(),
   };
   try {
     const urlsOfGroups = splitGroups(clickhouseUrl);
@@ -150,7 +151,7 @@ export async function prepareTables(
       if (isReplicated) await createReplicatedDatabases(urls, place, log);
       const clickhouse = await openStore(urls, options);
       groups.push(clickhouse);
-      await migrateGroup(config, clickhouse, { place, log, onBegin: beginOnce }, () =>
+      await migrateGroup(config, clickhouse, { place, log, turn }, () =>
         finishPendingBatches(pipelineOptions(config, foundation, stores), stores.shardsAt(place)),
       );
     }
@@ -168,6 +169,7 @@ export async function prepareTables(
       await requireSameTables(urls, `group ${place + 1} of ClickHouse`, log);
     }
   } finally {
+    await term?.end();
     await Promise.all(groups.map((clickhouse) => clickhouse.close()));
   }
 }
@@ -175,26 +177,26 @@ export async function prepareTables(
 async function migrateGroup(
   config: Config,
   clickhouse: DatabaseClient,
-  { place, log, onBegin }: { place: number; log: Log; onBegin: () => Promise<void> },
+  {
+    place,
+    log,
+    turn,
+  }: { place: number; log: Log; turn: Pick<MigrateOptions, 'onBegin' | 'beforeStatement'> },
   finishPending: () => Promise<void>,
 ): Promise<void> {
   const isEmbedded = config.clickhouseUrl === undefined;
-  // Nobody writes to the embedded engine yet; another server has to be restarted by whoever runs it.
-  const loadViews = async () => {
-    if (isEmbedded) await reloadViews(clickhouse);
-  };
-  const hasApplied = await migrate(clickhouse, log, {
-    onBegin,
+  await migrate(clickhouse, log, {
+    ...turn,
     ...(config.clickhouseReplicated && { replicatedPlace: place }),
     async beforeRemake() {
-      await loadViews();
+      // What was promised before the views were changed is known to them once they are loaded.
+      if (!config.clickhouseReplicated) await reloadViews(clickhouse, turn);
       await finishPending();
     },
     // The directory's lock keeps other processes from the embedded engine.
     isAlone: isEmbedded,
     ...(isEmbedded && { freeBytes: () => freeBytes(config.dataDir) }),
   });
-  if (hasApplied) await loadViews();
 }
 
 /** By which several processes have one owner of the shards; undefined where no other process reaches the broker. */

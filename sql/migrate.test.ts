@@ -163,8 +163,15 @@ describe('migrate', () => {
     expect(await told('told', 1_000)).toEqual([]);
   });
 
-  it('works in several processes at once', async () => {
-    await Promise.all(Array.from({ length: 4 }, () => migrate(clientOf('crowd'), log)));
+  it('works in several processes that begin at once and take turns', async () => {
+    let before: Promise<unknown> = Promise.resolve();
+    const migrateInTurn = (): Promise<void> => {
+      const turn = before;
+      const ended = migrate(clientOf('crowd'), log, { onBegin: async () => void (await turn) });
+      before = ended;
+      return ended;
+    };
+    await Promise.all(Array.from({ length: 4 }, migrateInTurn));
     const client = clientOf('crowd');
     await migrate(client, log);
     expect(await rows(client, applied)).toEqual(everyMigration);

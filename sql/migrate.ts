@@ -23,8 +23,13 @@ export interface MigrateOptions extends RemakeOptions {
   directory?: string;
   /** Names of the files that are applied; the others are left for a start. All unless given. */
   only?: ReadonlySet<string>;
-  /** Called before the first file that is not applied yet; with none, never. */
-  onBegin?(): Promise<void>;
+  /**
+   * Called before the first file that is not applied yet; with none, never. Once it resolves nobody else may write to
+   * the tables, or another process has applied all files: `isMissing` says whether one is left.
+   */
+  onBegin?(isMissing: () => Promise<boolean>): Promise<void>;
+  /** Called before each statement of a file; throws where this process may change nothing any more. */
+  beforeStatement?(): Promise<void>;
   /** By which the log tells how far a migration is; the process's steady one unless given. */
   clock?: Clock;
 }
@@ -39,48 +44,72 @@ interface Migration {
 }
 
 /**
- * Applies the files that are not applied yet, and answers whether there were any. Creates the client's database where
- * it is missing. Throws where a file was changed after it was applied, where the database is ahead of this version, and
- * where the server is older than 26.4. The timeout of `clickhouse` must be long enough for a statement that fills a
- * table anew. Where it applied some and nobody else writes to the server, reloadViews must follow.
+ * Applies the files that are not applied yet; nobody may write to the tables meanwhile. Creates the client's database
+ * where it is missing. Throws where a file was changed after it was applied, where the database is ahead of this
+ * version, and where the server is older than 26.4. The timeout of `clickhouse` must be long enough for a statement
+ * that fills a table anew.
  */
 export async function migrate(
   clickhouse: DatabaseClient,
   log: Log,
   options: MigrateOptions = {},
-): Promise<boolean> {
+): Promise<void> {
   const known = readMigrations(options.directory ?? ownDirectory);
-  const migrations = known.filter(({ name }) => options.only?.has(name) ?? true);
   const isReplicated = options.replicatedPlace !== undefined;
-  const form = (statement: string) => (isReplicated ? replicatedForm(statement) : statement);
   await createDatabase(clickhouse, options.replicatedPlace);
   refuseOldServer(await readVersion(clickhouse));
   await refuseOtherForm(clickhouse, isReplicated);
-  await clickhouse.command({ query: form(createMigrations) });
-  const applied = await readApplied(clickhouse);
-  refuseUnknown(applied, known);
-  let hasApplied = false;
-  for (const migration of migrations) {
-    const checksum = applied.get(migration.name);
-    if (checksum === migration.checksum) continue;
-    if (checksum !== undefined) {
-      throw new Error(
-        `sql/migrations/${migration.name} was changed after it was applied: restore it and put the change into a new file`,
-      );
-    }
-    if (!hasApplied) await options.onBegin?.();
+  await clickhouse.command({ query: formOf(createMigrations, options) });
+  const readMissing = async () => missingOf(known, await readApplied(clickhouse), options);
+  if ((await readMissing()).length === 0) return;
+  await options.onBegin?.(async () => (await readMissing()).length > 0);
+  const missing = await readMissing();
+  if (!isReplicated) await attachViews(clickhouse);
+  for (const migration of missing) {
     log.info({ migration: migration.name }, 'a migration begins');
-    const tellDay = createDayLog(log, migration.name, options.clock ?? steadyClock);
-    for (const statement of splitStatements(migration.text)) {
-      const remake = readRemake(statement);
-      if (remake !== undefined) await remakeTable(clickhouse, remake, { ...options, tellDay });
-      else await runStatement(clickhouse, form(statement), tellDay);
-    }
+    await apply(clickhouse, migration, log, options);
+    // Before the last one is recorded: whoever is interrupted here applies it again. Replicated views are not detached.
+    if (migration === missing.at(-1) && !isReplicated) await reloadViews(clickhouse, options);
     await record(clickhouse, migration);
-    hasApplied = true;
     log.info({ migration: migration.name }, 'applied a migration');
   }
-  return hasApplied;
+}
+
+function formOf(statement: string, { replicatedPlace }: MigrateOptions): string {
+  return replicatedPlace === undefined ? statement : replicatedForm(statement);
+}
+
+function missingOf(
+  known: readonly Migration[],
+  applied: ReadonlyMap<string, string>,
+  { only }: MigrateOptions,
+): Migration[] {
+  refuseUnknown(applied, known);
+  return known.filter(({ name, checksum }) => {
+    if (only?.has(name) === false) return false;
+    const recorded = applied.get(name);
+    if (recorded !== undefined && recorded !== checksum) {
+      throw new Error(
+        `sql/migrations/${name} was changed after it was applied: restore it and put the change into a new file`,
+      );
+    }
+    return recorded === undefined;
+  });
+}
+
+async function apply(
+  clickhouse: DatabaseClient,
+  { name, text }: Migration,
+  log: Log,
+  options: MigrateOptions,
+): Promise<void> {
+  const tellDay = createDayLog(log, name, options.clock ?? steadyClock);
+  for (const statement of splitStatements(text)) {
+    await options.beforeStatement?.();
+    const remake = readRemake(statement);
+    if (remake !== undefined) await remakeTable(clickhouse, remake, { ...options, tellDay });
+    else await runStatement(clickhouse, formOf(statement, options), tellDay);
+  }
 }
 
 async function runStatement(
@@ -96,20 +125,39 @@ async function runStatement(
 }
 
 /**
- * Has the server load all views again. A view that was changed knows inserts by other names after the server's next
- * start than before: one that is repeated over that start would count twice. What is inserted meanwhile misses views.
+ * Has the server load all views again. A view that was changed knows inserts by other names until it is loaded: one
+ * that is repeated after that would count twice. What is inserted meanwhile misses views.
  */
-export async function reloadViews(clickhouse: DatabaseClient): Promise<void> {
+export async function reloadViews(
+  clickhouse: DatabaseClient,
+  { beforeStatement }: Pick<MigrateOptions, 'beforeStatement'> = {},
+): Promise<void> {
   const result = await clickhouse.query({
     query: `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'MaterializedView'`,
     format: 'JSONEachRow',
   });
   for (const { name } of await result.json<{ name: string }>()) {
-    // After a crash between the two the server's next start loads it.
-    for (const query of ['DETACH TABLE {name:Identifier} SYNC', 'ATTACH TABLE {name:Identifier}']) {
-      await clickhouse.command({ query, query_params: { name } });
-    }
+    await beforeStatement?.();
+    await clickhouse.command({
+      query: 'DETACH TABLE {name:Identifier} SYNC',
+      query_params: { name },
+    });
+    await attach(clickhouse, name);
   }
+}
+
+/** Whoever was interrupted while it loaded a view again has left it detached: nothing would be inserted into it. */
+async function attachViews(clickhouse: DatabaseClient): Promise<void> {
+  const result = await clickhouse.query({
+    query: 'SELECT table AS name FROM system.detached_tables WHERE database = currentDatabase()',
+    format: 'JSONEachRow',
+  });
+  for (const { name } of await result.json<{ name: string }>()) await attach(clickhouse, name);
+}
+
+async function attach(clickhouse: DatabaseClient, name: string): Promise<void> {
+  const query = 'ATTACH TABLE IF NOT EXISTS {name:Identifier}';
+  await clickhouse.command({ query, query_params: { name } });
 }
 
 /** A statement with `{day}` is run for each UTC day that has events: all at once may need more memory than there is. */

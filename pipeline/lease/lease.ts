@@ -46,6 +46,8 @@ export interface Lease {
 export interface Term {
   /** Aborted once another process has them. */
   lost: AbortSignal;
+  /** Asks the broker; rejects where another process has them, and with the broker's errors. */
+  requireHeld(): Promise<void>;
   /** Gives them up, so that whoever waits takes them at its next look. Never rejects. */
   end(): Promise<void>;
 }
@@ -179,6 +181,11 @@ function holdTerm(options: LeaseOptions, claimed: number): Term {
   const kept = keep().catch(() => {});
   return {
     lost: lost.signal,
+    async requireHeld() {
+      const read = await options.bucket.get(shardsOwnerKey);
+      if (read.kind !== 'found' || read.record.owner !== options.owner)
+        throw new Error('another process has the shards');
+    },
     async end() {
       over.abort(new Error('the shards are given up'));
       await kept;

@@ -30,7 +30,11 @@ function start() {
       const lost = new AbortController();
       heard.push('taken');
       terms.push(lost);
-      return { lost: lost.signal, end: async () => void heard.push('given up') };
+      return {
+        lost: lost.signal,
+        requireHeld: async () => {},
+        end: async () => void heard.push('given up'),
+      };
     },
   };
   const running = runTerms({

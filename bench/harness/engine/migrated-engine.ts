@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClickHouse, type DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../../../platform/log.ts';
-import { migrate, reloadViews } from '../../../sql/migrate.ts';
+import { migrate } from '../../../sql/migrate.ts';
 import { type OwnEngine, startEngineProcess } from '../processes/processes.ts';
 
 interface MigratedEngine {
@@ -28,7 +28,6 @@ export async function openMigratedEngine(): Promise<MigratedEngine> {
   };
   try {
     await migrate(client, log);
-    await reloadViews(client);
   } catch (error) {
     await close();
     throw error;

@@ -9,7 +9,7 @@ import { createClickHouse } from '../../../platform/clickhouse/clickhouse.ts';
 import { readServerUrl, socketUrl } from '../../../platform/clickhouse/server-url.ts';
 import { writePassword } from '../../../platform/engines/embedded-engine.ts';
 import { createLog } from '../../../platform/log.ts';
-import { migrate, reloadViews } from '../../../sql/migrate.ts';
+import { migrate } from '../../../sql/migrate.ts';
 import { compiledEngine } from '../compiled-entries.ts';
 import { keepFirst, madeOnce, newDirectory } from '../made-once.ts';
 import { root } from '../source-tree.ts';
@@ -113,7 +113,6 @@ async function migrateAt(url: string): Promise<void> {
   const log = createLog('silent');
   const client = createClickHouse(url, { log, maxConnections: 1 });
   await migrate(client, log);
-  await reloadViews(client);
   await client.close();
 }
 
