@@ -7,7 +7,7 @@ import { QueryRequestSchema } from '../../../../proto/gen/shared/insights/v1/ins
 import { planOf } from '../../../../query/insights/forms/forms.ts';
 import type { PropertyTypes } from '../../../../query/insights/read/property-types.ts';
 import { readQuestion } from '../../../../query/insights/read/question.ts';
-import type { SourceName } from '../../../../query/insights/sources/ladder.ts';
+import type { Need, SourceName } from '../../../../query/insights/sources/ladder.ts';
 import { type ReadService, startReadService } from '../../services/read-service.ts';
 import type { Part } from '../oracle/part.ts';
 import { readAnswer } from './product-answer.ts';
@@ -34,40 +34,69 @@ const forced = new Map<string, Forced>([
   ...Object.entries(ofSources),
   ['visits of kept days', { sources: ['visits', 'kept_cells'], isKept: true }],
 ]);
-export const forcedNames: readonly string[] = [...forced.keys()];
+
+/** What is to be shown of each: what it counts. */
+const needs = {
+  event_counts: ['events', 'events left out'],
+  profile_days: ['users', 'users a day', 'events a user'],
+  profile_listing: ['first events'],
+  visits: ['visits'],
+  kept_active_profiles: ['users', 'users a day'],
+  kept_cells: ['events', 'visits'],
+  events: ['events', 'events a user', 'users', 'users a day', 'users in order', 'visits', 'ways'],
+  'visits of kept days': ['visits'],
+} satisfies Record<SourceName | 'visits of kept days', readonly Need['count'][]>;
+/** As `ForcedAnswers.answered` counts them. */
+export const forcedNeeds: readonly string[] = Object.entries(needs).flatMap(([name, counts]) =>
+  counts.map((count) => `${name}: ${count}`),
+);
 
 /** A property of a column alone: the sources that this lets serve may refuse when the types are known. */
 const ofColumn: PropertyTypes = new Set(['column']);
 /** Rows are kept whole for a second where their version is as young. */
 const secondMs = 1_500;
 
+interface ForcedName {
+  name: string;
+  /** Of `forcedNeeds`. */
+  needs: string[];
+}
+
 export class ForcedAnswers {
   readonly #stack: { clickhouseUrl: string; projectId: string };
   /** Of sources of which nothing is kept. */
   readonly #services = new Map<string, Promise<ReadService>>();
-  /** How many questions each of `forcedNames` answered; of kept days, those that were found. */
+  /** How many questions each of `forcedNeeds` answered; of kept days, those that were found. */
   readonly answered = new Map<string, number>();
 
   constructor(stack: { clickhouseUrl: string; projectId: string }) {
     this.#stack = stack;
   }
 
-  /** Those of `forcedNames` that may serve a part of the question. */
-  namesOf(question: Question): string[] {
+  /** The names under which a part of the question may be answered, and what is counted by each. */
+  namesOf(question: Question): ForcedName[] {
     const request = fromJson(QueryRequestSchema, JSON.parse(JSON.stringify(requestOf(question))));
     const types = new Map((question.breakdowns ?? []).map((property) => [property, ofColumn]));
     const asked = readQuestion(this.#stack.projectId, request);
     return [...forced].flatMap(([name, { sources, isKept }]) => {
       const { notes } = planOf({ ...asked, sources }, { types, hasDeletions: true }).question;
       const [first] = sources;
-      const serves = notes.served.some(({ source }) => first === undefined || source === first);
-      return serves && (!isKept || notes.dayCells.length > 0) ? [name] : [];
+      const served = notes.served.filter(({ source }) => first === undefined || source === first);
+      if (served.length === 0 || (isKept && notes.dayCells.length === 0)) return [];
+      const counted = served.map(({ need }) => `${name}: ${need.split(',')[0]}`);
+      return [{ name, needs: [...new Set(counted)] }];
     });
   }
 
-  async answer(name: string, question: Question): Promise<Part> {
+  async answer({ name, needs }: ForcedName, question: Question): Promise<Part> {
     const { sources = [], isKept = false } = forced.get(name) ?? {};
-    return isKept ? this.#fromKept(name, sources, question) : this.#once(name, sources, question);
+    const [answer, isCounted] = isKept
+      ? await this.#fromKept(sources, question)
+      : [await this.#once(name, sources, question), true];
+    for (const need of isCounted ? needs : []) {
+      this.answered.set(need, (this.answered.get(need) ?? 0) + 1);
+    }
+    return answer;
   }
 
   async stop(): Promise<void> {
@@ -78,13 +107,14 @@ export class ForcedAnswers {
     const { clickhouseUrl } = this.#stack;
     const service = this.#services.get(name) ?? startReadService({ clickhouseUrl, ladder });
     this.#services.set(name, service);
-    const answer = await this.#ask(await service, question);
-    this.#count(name);
-    return answer;
+    return this.#ask(await service, question);
   }
 
   /** Days are kept for who asks again, and found by the next. Nobody else has asked: no answer is kept whole. */
-  async #fromKept(name: string, ladder: readonly SourceName[], question: Question): Promise<Part> {
+  async #fromKept(
+    ladder: readonly SourceName[],
+    question: Question,
+  ): Promise<[Part, hasFound: boolean]> {
     let nowMs = 0;
     let hasFound = false;
     const reader = (store: RowReader): RowReader => ({
@@ -102,9 +132,7 @@ export class ForcedAnswers {
         nowMs += secondMs;
       }
       hasFound = false;
-      const answer = await this.#ask(service, question);
-      if (hasFound) this.#count(name);
-      return answer;
+      return [await this.#ask(service, question), hasFound];
     } finally {
       await service.stop();
     }
@@ -117,9 +145,5 @@ export class ForcedAnswers {
     if (status !== 200) throw new Error(`Query: ${status} ${text}`);
     const { result, leftOut } = readAnswer(JSON.parse(text));
     return { result, leftOut };
-  }
-
-  #count(name: string): void {
-    this.answered.set(name, (this.answered.get(name) ?? 0) + 1);
   }
 }
