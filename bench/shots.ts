@@ -4,8 +4,8 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { dayMs } from '../platform/clock.ts';
 import { startBrowser } from '../test/harness/clients/browser.ts';
+import { lists, openPages, pagesOf } from './harness/pages/shown-pages.ts';
 
 const { values } = parseArgs({
   options: {
@@ -18,40 +18,7 @@ const { url, data, out } = values;
 const demo = JSON.parse(readFileSync(join(data, 'demo.json'), 'utf8'));
 const admin = JSON.parse(readFileSync(join(data, 'demo-admin.json'), 'utf8'));
 
-const forms = [
-  ...['trends', 'segmentation', 'sessions', 'funnel', 'retention'],
-  ...['user-flow', 'top-k', 'lifecycle', 'stickiness'],
-];
-const project = `/p/${demo.projectId}`;
-const days = lastWholeWeeks(4);
-const pages: Record<string, string> = {
-  projects: '/?all',
-  overview: `${project}?${days}`,
-  live: `${project}/live`,
-  events: `${project}/events`,
-  visits: `${project}/visits`,
-  profiles: `${project}/profiles`,
-  ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?${days}`])),
-  boards: `${project}/boards`,
-  board: `${project}/boards/overview?${days}`,
-  webhooks: `${project}/webhooks`,
-  setup: `${project}/setup`,
-  settings: `${project}/settings`,
-  organization: `/o/${demo.organizationId}/settings`,
-  account: '/account',
-  operator: '/operator',
-};
-
-/** Today is unfinished, and would end each course in a fall; whole weeks lie above those before. */
-function lastWholeWeeks(weeks: number): string {
-  const todayMs = Date.parse(new Date().toISOString().slice(0, 10));
-  const [from, to] = [7 * weeks, 1].map((ago) => new Date(todayMs - ago * dayMs).toISOString());
-  return `from=${from?.slice(0, 10)}&to=${to?.slice(0, 10)}`;
-}
-
-/** Lists whose first row is opened too: a person's page, the drawer of a visit or an event. */
-const lists: readonly string[] = ['profiles', 'visits', 'events'];
-const openPages: Record<string, string> = { 'sign-in': '/sign-in', 'sign-up': '/sign-up' };
+const pages = pagesOf(demo);
 
 const looks = {
   light: { viewport: { width: 1280, height: 860 }, colorScheme: 'light' },

@@ -1,0 +1,51 @@
+// The pages of which `npm run shots` makes pictures, and the addresses that need what a demo has not.
+
+import { dayMs } from '../../../platform/clock.ts';
+
+const forms = [
+  ...['trends', 'segmentation', 'sessions', 'funnel', 'retention'],
+  ...['user-flow', 'top-k', 'lifecycle', 'stickiness'],
+];
+
+/** Without an account. */
+export const openPages: Record<string, string> = { 'sign-in': '/sign-in', 'sign-up': '/sign-up' };
+
+/** Lists whose first row is opened too: the page of a person or an alert, the drawer of a visit or an event. */
+export const lists: readonly string[] = ['profiles', 'visits', 'events', 'alerts', 'webhooks'];
+
+/** Patterns of web/routes.ts that show nothing without a token of somebody else. */
+export const notShown: readonly string[] = ['/open', '/oauth', '/invitation', '/s/:token'];
+
+/** By the name of the picture: the addresses of a signed-in account. */
+export function pagesOf(demo: {
+  projectId: string;
+  organizationId: string;
+}): Record<string, string> {
+  const project = `/p/${demo.projectId}`;
+  const days = lastWholeWeeks(4);
+  return {
+    projects: '/?all',
+    overview: `${project}?${days}`,
+    live: `${project}/live`,
+    events: `${project}/events`,
+    visits: `${project}/visits`,
+    profiles: `${project}/profiles`,
+    ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?${days}`])),
+    boards: `${project}/boards`,
+    board: `${project}/boards/overview?${days}`,
+    alerts: `${project}/alerts`,
+    webhooks: `${project}/webhooks`,
+    setup: `${project}/setup`,
+    settings: `${project}/settings`,
+    organization: `/o/${demo.organizationId}/settings`,
+    account: '/account',
+    operator: '/operator',
+  };
+}
+
+/** Today is unfinished, and would end each course in a fall; whole weeks lie above those before. */
+function lastWholeWeeks(weeks: number): string {
+  const todayMs = Date.parse(new Date().toISOString().slice(0, 10));
+  const [from, to] = [7 * weeks, 1].map((ago) => new Date(todayMs - ago * dayMs).toISOString());
+  return `from=${from?.slice(0, 10)}&to=${to?.slice(0, 10)}`;
+}
