@@ -7,6 +7,7 @@ import { startMember } from './member.ts';
 import { readConfig } from './platform/config.ts';
 import { Keeper, keptWord } from './platform/door/keeper.ts';
 import { createLog } from './platform/log.ts';
+import { keepHeapSmall } from './platform/memory/quiet-heap.ts';
 import { Shutdown } from './platform/shutdown.ts';
 import { type Service, startService } from './service.ts';
 
@@ -35,6 +36,7 @@ try {
   }
   // V8 walks the heap by itself only at the size that package.json names: until then the garbage of the start stays.
   globalThis.gc?.();
+  keepHeapSmall();
 } catch (error) {
   log.debug({ err: error }, 'the start failed');
   const problems = error instanceof Error ? error.message : String(error);

@@ -2,7 +2,7 @@
 // `--initial-old-space-size` in package.json lets V8's heap reach that many MiB before V8 walks it: buffers count
 // towards it, and a service under load makes more of them each second than its heap holds. In 800 requests of 1,000
 // events Node 24 walked its heap 42 times without the flag and twelve times with it. `--expose-gc` is for main.ts,
-// door.ts and platform/memory/piece-garbage.ts.
+// door.ts and platform/memory/.
 import { prepare } from './prepare.mjs';
 
 prepare({ needsBroker: !process.env.NATS_URL });

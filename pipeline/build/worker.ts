@@ -2,6 +2,7 @@
 // all of the work.
 
 import { workerData } from 'piscina';
+import { keepHeapSmall } from '../../platform/memory/quiet-heap.ts';
 import { BatchBuilder } from './build-batch.ts';
 import type {
   BuildTask,
@@ -13,6 +14,7 @@ import type {
 
 const settings: WorkerSettings = workerData;
 const builder = new BatchBuilder(settings.secret);
+keepHeapSmall();
 
 export default async function build({ shard, messages, month, port }: BuildTask): Promise<void> {
   const ids = builder.read(shard, messages, month);
