@@ -52,6 +52,6 @@ function isMeanOfVisits(metric: SessionMetric): boolean {
 
 /** Nothing is 0 of it. */
 function isCount(aggregation: AggregationType): boolean {
-  const { UNSPECIFIED, TOTAL, UNIQUE_USERS, SUM } = AggregationType;
-  return [UNSPECIFIED, TOTAL, UNIQUE_USERS, SUM].includes(aggregation);
+  const { UNSPECIFIED, TOTAL, UNIQUE_USERS, SUM, DISTINCT_VALUES } = AggregationType;
+  return [UNSPECIFIED, TOTAL, UNIQUE_USERS, SUM, DISTINCT_VALUES].includes(aggregation);
 }

@@ -25,7 +25,7 @@ import { Form } from '../fields/form.tsx';
 import { type Bots, groupWithoutBots } from '../filter/bots.tsx';
 import { FilterGroups } from '../question/filter-groups.tsx';
 import { needsProperty } from '../question/forms.ts';
-import { NumberPropertyField, ScopeFields } from '../question/scope-fields.tsx';
+import { MeasuredPropertyField, ScopeFields } from '../question/scope-fields.tsx';
 import { aggregationOptions } from '../question/series-fields.tsx';
 import { useResource } from '../resource.ts';
 import { session } from '../session.ts';
@@ -164,7 +164,8 @@ function Question(props: { spec: InsightQuerySpec; onChange: (spec: InsightQuery
         onChange={(next) => choose(chosen, next)}
       />
       {!spec.session && needsProperty(first.aggregation) ? (
-        <NumberPropertyField
+        <MeasuredPropertyField
+          aggregation={first.aggregation}
           kind={scope.kind}
           value={first.aggregationProperty}
           onValue={(aggregationProperty) =>

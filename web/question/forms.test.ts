@@ -12,7 +12,7 @@ import {
 import { countsUsers, forms, startOf } from './forms.ts';
 
 const { TRENDS, SEGMENTATION, TOP_K } = InsightType;
-const { UNIQUE_USERS, PER_USER_AVG, TOTAL, SUM } = AggregationType;
+const { UNIQUE_USERS, PER_USER_AVG, TOTAL, SUM, SUM_PER_USER } = AggregationType;
 const of = (...aggregations: AggregationType[]) =>
   aggregations.map((aggregation) => ({ aggregation }));
 
@@ -24,6 +24,7 @@ it('are these, as they begin', () => {
 it.each<[string, boolean, MessageInitShape<typeof InsightQuerySpecSchema>]>([
   ['trends with a series of users', true, { insightType: TRENDS, events: of(TOTAL, UNIQUE_USERS) }],
   ['a mean of users', true, { insightType: SEGMENTATION, events: of(PER_USER_AVG) }],
+  ['a sum per user', true, { insightType: TRENDS, events: of(SUM_PER_USER) }],
   ['a sum', false, { insightType: SEGMENTATION, events: of(SUM) }],
   ['visits', false, { insightType: TRENDS, session: { metric: SessionMetric.SESSIONS } }],
   ['the greatest users', true, { insightType: TOP_K, topK: { dimension: Dimension.USER } }],

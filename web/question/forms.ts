@@ -271,8 +271,9 @@ export function countsUsers({ insightType, events, session, topK }: InsightQuery
 }
 
 function isOfUsers(aggregation: AggregationType | undefined): boolean {
-  return (
-    aggregation === AggregationType.UNIQUE_USERS || aggregation === AggregationType.PER_USER_AVG
+  const { UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER } = AggregationType;
+  return [UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER].some(
+    (one) => one === aggregation,
   );
 }
 

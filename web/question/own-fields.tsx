@@ -12,7 +12,7 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Check, Field, Select } from '../fields/field.tsx';
 import { needsProperty } from './forms.ts';
-import { NumberPropertyField, PropertyField, ScopeFields } from './scope-fields.tsx';
+import { MeasuredPropertyField, PropertyField, ScopeFields } from './scope-fields.tsx';
 import { aggregationOptions } from './series-fields.tsx';
 
 type Change = (changes: Partial<InsightQuerySpec>) => void;
@@ -122,6 +122,9 @@ const dimensions = [
   { value: String(Dimension.USER), name: 'Users' },
 ];
 
+/** Of series alone. */
+const meansOfUsers = [AggregationType.SUM_PER_USER, AggregationType.AVG_PER_USER].map(String);
+
 function TopFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Change }) {
   const { topK } = spec;
   if (!topK) return null;
@@ -153,7 +156,8 @@ function TopFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Chang
         label="By"
         value={String(topK.metric || AggregationType.TOTAL)}
         options={aggregationOptions.filter(
-          ({ value }) => !isOfUsers || !userMetrics.includes(value),
+          ({ value }) =>
+            !meansOfUsers.includes(value) && (!isOfUsers || !userMetrics.includes(value)),
         )}
         onValue={(value) => {
           const metric = Number(value);
@@ -161,7 +165,8 @@ function TopFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Chang
         }}
       />
       {needsProperty(topK.metric) ? (
-        <NumberPropertyField
+        <MeasuredPropertyField
+          aggregation={topK.metric}
           kind={topK.scope?.kind ?? ''}
           value={topK.metricProperty}
           onValue={(metricProperty) => put({ metricProperty })}

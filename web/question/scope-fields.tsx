@@ -3,6 +3,7 @@
 import { create } from '@bufbuild/protobuf';
 import { type EventFilter, EventFilterSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import { PropertyValueType } from '../../proto/gen/common/v1/filter_schema_pb.js';
+import { AggregationType } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Combo } from '../fields/combo.tsx';
 import { fromPropertyFilter, toPropertyFilter } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
@@ -52,6 +53,15 @@ export function PropertyField(props: {
 }) {
   const { data } = useSchema();
   return <Combo {...props} suggestions={propertySuggestions(data, 'events')} />;
+}
+
+/** The property that an aggregation reads: of numbers, but where it counts different values. */
+export function MeasuredPropertyField({
+  aggregation,
+  ...props
+}: Parameters<typeof NumberPropertyField>[0] & { aggregation: AggregationType }) {
+  if (aggregation !== AggregationType.DISTINCT_VALUES) return <NumberPropertyField {...props} />;
+  return <PropertyField label={props.label ?? 'Property'} {...props} />;
 }
 
 /** A property of the events of a kind that has numbers. */

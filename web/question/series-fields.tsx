@@ -8,7 +8,7 @@ import {
 import { Select } from '../fields/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { emptyEvent, formOf, needsProperty, type QuestionForm } from './forms.ts';
-import { NumberPropertyField, ScopeFields } from './scope-fields.tsx';
+import { MeasuredPropertyField, ScopeFields } from './scope-fields.tsx';
 
 export const aggregationOptions: readonly { value: string; name: string }[] = [
   { value: String(AggregationType.TOTAL), name: 'Number of events' },
@@ -18,6 +18,14 @@ export const aggregationOptions: readonly { value: string; name: string }[] = [
   { value: String(AggregationType.AVG), name: 'Average of a property' },
   { value: String(AggregationType.MIN), name: 'Least of a property' },
   { value: String(AggregationType.MAX), name: 'Greatest of a property' },
+  { value: String(AggregationType.MEDIAN), name: 'Median of a property' },
+  { value: String(AggregationType.P75), name: '75th percentile of a property' },
+  { value: String(AggregationType.P90), name: '90th percentile of a property' },
+  { value: String(AggregationType.P95), name: '95th percentile of a property' },
+  { value: String(AggregationType.P99), name: '99th percentile of a property' },
+  { value: String(AggregationType.DISTINCT_VALUES), name: 'Different values of a property' },
+  { value: String(AggregationType.SUM_PER_USER), name: 'Sum of a property per user' },
+  { value: String(AggregationType.AVG_PER_USER), name: 'Average of users’ averages' },
 ];
 
 export function SeriesFields(props: {
@@ -99,7 +107,8 @@ function Series(props: {
             }}
           />
           {needsProperty(event.aggregation) ? (
-            <NumberPropertyField
+            <MeasuredPropertyField
+              aggregation={event.aggregation}
               kind={event.event?.kind ?? ''}
               value={event.aggregationProperty}
               onValue={(aggregationProperty) => onChange({ ...event, aggregationProperty })}

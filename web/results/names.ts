@@ -28,6 +28,14 @@ const aggregations: Record<AggregationType, string> = {
   [AggregationType.AVG]: 'average',
   [AggregationType.MIN]: 'least',
   [AggregationType.MAX]: 'greatest',
+  [AggregationType.MEDIAN]: 'median',
+  [AggregationType.P75]: '75th percentile',
+  [AggregationType.P90]: '90th percentile',
+  [AggregationType.P95]: '95th percentile',
+  [AggregationType.P99]: '99th percentile',
+  [AggregationType.DISTINCT_VALUES]: 'different values',
+  [AggregationType.SUM_PER_USER]: 'sum per user',
+  [AggregationType.AVG_PER_USER]: 'average of users’ averages',
 };
 
 export const metricNames: Record<SessionMetric, string> = {

@@ -36,7 +36,10 @@ export function eventCellsSql(question: Question, cells: EventCells): string {
   };
   const bucket = bucketSql(question, buckets);
   const hasNumbers = number !== undefined;
-  const need = needOf(question, condition, { count: 'events', groups: keys, hasNumbers });
+  const isWhole =
+    measure.combine === 'groupArrayArray' || measure.combine === 'groupUniqArrayArray';
+  const counted = { count: 'events', groups: keys, hasNumbers, isWhole } as const;
+  const need = needOf(question, condition, counted);
   if (sourceOf(question, need) !== 'kept_cells') {
     return `SELECT ${names}bucket, a, b, c AS weight FROM (${grouped(bucket, { condition })})`;
   }

@@ -36,6 +36,8 @@ export interface Need extends Range {
   isOfVisitTables?: boolean;
   /** Not how many there are, but numbers of single events: values of a property, or events a user and bucket. */
   hasNumbers?: boolean;
+  /** Numbers of days do not make that of the range. */
+  isWhole?: boolean;
   withCookieless: boolean;
   /** The buckets are made of whole days of the zone. */
   hasZoneDays(): boolean;
@@ -50,6 +52,7 @@ export type Refusal =
   | 'groups: the table does not know these properties'
   | 'numbers of single events: the table knows how many there are'
   | 'visits: the tables know first events, last page views and lengths, each apart'
+  | 'whole lists of values: the table keeps numbers'
   | 'cookieless visitors: the table has none'
   | 'buckets cut a quarter of an hour'
   | 'three buckets share a day'
@@ -201,8 +204,10 @@ function refusesQuarterBits({ fromMs, toMs, buckets }: Need): Refusal | undefine
 }
 
 /** kept_cells: numbers of past days. They depend on nothing but the events of their day. */
-function refusesDayCells({ of, edge, asOfMs, groups, asked }: Need): Refusal | undefined {
+function refusesDayCells(need: Need): Refusal | undefined {
+  const { of, edge, asOfMs, groups, asked, isWhole } = need;
   if (asOfMs !== undefined) return 'as_of: sums do not tell when an event was received';
+  if (isWhole) return 'whole lists of values: the table keeps numbers';
   const isByTrait = groups.some((name) => name.startsWith(traitPrefix));
   if (of.usesUser || edge?.usesUser || isByTrait) {
     return 'persons decide: merges and traits change past days';

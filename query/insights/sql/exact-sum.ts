@@ -17,20 +17,28 @@ const exponentBias = 1_023;
 
 /**
  * SELECT of these columns (some), a, b and c: the sum of the column `number` of `from`, how many rows have one, and how
- * many there are. Mantissas are added up by exponent first: sumMap for each event takes four times as long.
+ * many there are. Mantissas are added up by exponent first: sumMap for each event takes four times as long. `more` are
+ * columns beside them: an aggregate function and its arguments each.
  */
-export function exactSumsSql(columns: string, from: string): string {
+export function exactSumsSql(
+  columns: string,
+  from: string,
+  more: Readonly<Record<string, readonly [name: string, of: string]>> = {},
+): string {
+  const others = Object.entries(more);
+  const states = others.map(([name, [combine, of]]) => `, ${combine}State(${of}) AS ${name}_state`);
+  const merged = others.map(([name, [combine]]) => `, ${combine}Merge(${name}_state) AS ${name}`);
   // NULL is read as a NaN, whose exponent says that it is no number.
   const bits = 'reinterpretAsUInt64(ifNull(number, nan))';
   const hidden = `bitOr(bitAnd(bits, ${2 ** mantissaBits - 1}), if(exponent > 0, ${2 ** mantissaBits}, 0))`;
   const numbers = `SELECT *, ${bits} AS bits, bitAnd(bitShiftRight(bits, ${mantissaBits}), 2047) AS exponent,
       toUInt16(greatest(exponent, 1) - 1) AS shift, toInt64(${hidden}) AS mantissa FROM (${from})`;
   const scales = `SELECT ${columns}, if(exponent = 2047, ${noScale}, intDiv(shift, ${scaleBits})) AS scale, count() AS events,
-      sum(bitShiftLeft(toInt128(if(number < 0, -mantissa, mantissa)), bitAnd(shift, ${scaleBits - 1}))) AS units
+      sum(bitShiftLeft(toInt128(if(number < 0, -mantissa, mantissa)), bitAnd(shift, ${scaleBits - 1}))) AS units${states.join('')}
     FROM (${numbers}) GROUP BY ${columns}, scale`;
   const units = `bitShiftLeft(toInt256(units), ${scaleBits} * (scale % ${scalesOfPlace}))`;
   return `SELECT ${columns}, sumMapIf(map(toUInt8(intDiv(scale, ${scalesOfPlace})), ${units}), scale < ${noScale}) AS a,
-      toFloat64(sumIf(events, scale < ${noScale})) AS b, toFloat64(sum(events)) AS c
+      toFloat64(sumIf(events, scale < ${noScale})) AS b, toFloat64(sum(events)) AS c${merged.join('')}
     FROM (${scales}) GROUP BY ${columns}`;
 }
 

@@ -6,16 +6,42 @@ import { groupColumn } from './read-events.ts';
 
 /** How a result's number is made of the parts `a` and `b` of its cells. */
 export interface Measure {
-  /** How `a` of several cells become one: of sums of exact-sum.ts by sumMap. `b` is always added up. */
-  combine: 'sum' | 'min' | 'max' | 'sumMap';
+  /**
+   * How `a` of several cells become one: sums of exact-sum.ts by sumMap, lists of numbers and of different values by
+   * the two last. `b` is always added up.
+   */
+  combine: 'sum' | 'min' | 'max' | 'sumMap' | 'groupArrayArray' | 'groupUniqArrayArray';
   /** The number is a / b, not a. */
   isRatio: boolean;
+  /** Of a list of numbers: the least one that so many in a hundred do not exceed. */
+  percent?: number;
 }
 
-/** The part `a` of a cell as a Float64: a sum of exact-sum.ts becomes one when nothing more is added to it. SQL. */
-export function finishedSql({ combine, isRatio }: Measure): string {
-  if (combine !== 'sumMap') return 'a';
-  return isRatio ? nearestDoubleSql('a', 'b') : nearestDoubleSql('a');
+/** The part `a` of a cell as a Float64: sums and lists become one when nothing more is added to them. SQL. */
+export function finishedSql({ combine, isRatio, percent = 0 }: Measure): string {
+  switch (combine) {
+    case 'sum':
+    case 'min':
+    case 'max':
+      return 'a';
+    case 'sumMap':
+      return isRatio ? nearestDoubleSql('a', 'b') : nearestDoubleSql('a');
+    case 'groupArrayArray':
+      return nearestRankSql('a', percent);
+    case 'groupUniqArrayArray':
+      return 'toFloat64(length(a))';
+    default:
+      return combine satisfies never;
+  }
+}
+
+/**
+ * The number at the place `percent` in a hundred of all, rounded up, in ascending order. The engine's quantileExact
+ * takes the place after `level` of all, rounded down: a level that is less by a billionth of a hundredth lies between
+ * the two places wherever they differ, up to a thousand million numbers.
+ */
+function nearestRankSql(numbers: string, percent: number): string {
+  return `arrayReduce('quantileExact(${(percent / 100 - 1e-11).toFixed(11)})', ${numbers}) + 0`;
 }
 
 export interface Cells {

@@ -261,6 +261,42 @@ describe('a segmentation', () => {
   });
 });
 
+describe('numbers of users and of lists', () => {
+  const { MEDIAN, P75, P99, DISTINCT_VALUES, SUM_PER_USER, AVG_PER_USER } = AggregationType;
+  const numbers = randomUUID();
+  const one = (distinctId: string, amount: bigint, size?: string): StoredRow =>
+    storedRow({
+      ...{ projectId: numbers, distinctId, occurTimeMs: at(`10T10:00:0${amount}`) },
+      ...{ ints: { amount }, ...(size !== undefined && { strings: { size } }) },
+    });
+  beforeAll(() =>
+    storeRows(service.clickhouse, [
+      ...[one('ada', 1n, 's'), one('ada', 3n, 'm'), one('bob', 4n, 's'), one('bob', 9n)],
+      storedRow({ projectId: numbers, distinctId: 'eve', occurTimeMs: at('10T11:00:00') }),
+    ]),
+  );
+
+  // The lower of the two in the middle; the third of four; three users, of whom two have numbers.
+  it.each<[AggregationType, string, number[]]>([
+    [MEDIAN, 'amount', [3, 9, 1, 3]],
+    [P75, 'amount', [4, 9, 4, 3]],
+    [P99, 'amount', [9, 9, 4, 3]],
+    [DISTINCT_VALUES, 'size', [2, 0, 1, 1]],
+    [SUM_PER_USER, 'amount', [17 / 3, 17 / 2, 0]],
+    [AVG_PER_USER, 'amount', [4.25, 4.25, 0]],
+  ])('are worked out by hand: %s of %s', async (aggregation, property, [total, ...groups]) => {
+    const spec = {
+      insightType: InsightType.SEGMENTATION,
+      events: [{ event: {}, aggregation, aggregationProperty: property }],
+      breakdowns: [{ property: 'size' }],
+    };
+    const { result } = await service.insights(numbers).query({ spec, timeRange });
+    if (result.case !== 'segmentation') throw new Error('no segmentation');
+    expect(result.value.total).toBe(total);
+    expect(result.value.series.map(({ value }) => value)).toEqual(groups);
+  });
+});
+
 describe('explain', () => {
   const spec = {
     insightType: InsightType.TRENDS,

@@ -13,6 +13,7 @@ import { finishedSql, rankedGroupsSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { cellRowsSql, checkPoints, countRowsSql, groupsRowsSql } from '../grouped-rows.ts';
 import { activeUserCellsSql } from './active-users.ts';
+import { userNumberCellsSql } from './user-numbers.ts';
 
 const maxSeries = 10;
 
@@ -38,7 +39,7 @@ function readOne(question: Question, series: EventQuery, path: string): Series {
   return {
     kind: event?.kind ?? '',
     condition: eventCondition(event, `${path}.event`, question),
-    aggregation: readAggregation(aggregation, aggregationProperty, paths, question.bindings),
+    aggregation: readAggregation(aggregation, aggregationProperty, paths, question),
   };
 }
 
@@ -60,7 +61,9 @@ export function seriesSql(
     ? activeUserCellsSql(question, condition, buckets)
     : counts === 'events'
       ? eventCellsSql(question, { condition, aggregation, groups, buckets })
-      : userCellsSql(question, condition, aggregation, groups);
+      : aggregation.of === 'numbers'
+        ? userNumberCellsSql(question, condition, aggregation, groups)
+        : userCellsSql(question, condition, aggregation, groups);
   if (!hasGroups) {
     const numbers = [finishedSql(measure), 'b'];
     return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers });
@@ -76,7 +79,7 @@ export function seriesSql(
 function userCellsSql(
   question: Question,
   condition: EventCondition,
-  { cells, ofUsers, measure }: Extract<Aggregation, { counts: 'users' }>,
+  { cells, ofUsers, measure }: Extract<Aggregation, { of: 'events' }>,
   groups: readonly string[],
 ): string {
   const names = groups.map((_, index) => groupColumn(index));

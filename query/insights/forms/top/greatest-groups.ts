@@ -1,11 +1,11 @@
 // SQL for the groups with the greatest values, the first among them, and all others as one. Unlike the groups of a
 // breakdown (sql/ranked-groups.ts), these are ranked by their values.
 
-import type { Aggregation } from '../../sql/aggregation.ts';
+import type { RankedAggregation } from '../../sql/aggregation.ts';
 import { finishedSql } from '../../sql/ranked-groups.ts';
 
 export interface Greatest {
-  aggregation: Aggregation;
+  aggregation: RankedAggregation;
   /** Groups that stay. */
   limit: number;
   /** Also answers the group of all others. */
@@ -70,5 +70,5 @@ function withOthersSql(groups: string, greatest: Greatest): string {
 function valueSql({ aggregation: { measure } }: Greatest): string {
   if (measure.combine === 'sumMap') return finishedSql(measure);
   if (measure.isRatio) return 'if(b = 0, toFloat64(0), a / b)';
-  return measure.combine === 'sum' ? 'a' : 'if(b = 0, toFloat64(0), a)';
+  return measure.combine === 'sum' ? 'a' : `if(b = 0, toFloat64(0), ${finishedSql(measure)})`;
 }

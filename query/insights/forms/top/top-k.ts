@@ -16,7 +16,7 @@ import { numberOf } from '../../read/rows.ts';
 import { countedEvents } from '../../sources/counted-kinds.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { needOf, sourceOf } from '../../sources/ladder.ts';
-import { type Aggregation, readAggregation } from '../../sql/aggregation.ts';
+import { type RankedAggregation, readAggregation } from '../../sql/aggregation.ts';
 import { groupText } from '../../sql/property-text.ts';
 import { groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { leftOutOf, leftOutSql, maxReasons } from '../left-out.ts';
@@ -94,10 +94,13 @@ function readDimension({ dimension, property }: TopKQuery): Dimension {
   }
 }
 
-function readMetric({ bindings }: Question, topK: TopKQuery): Aggregation {
+function readMetric(question: Question, topK: TopKQuery): RankedAggregation {
   const { dimension, metric, metricProperty } = topK;
   const paths = { type: 'spec.topK.metric', property: 'spec.topK.metricProperty' };
-  const aggregation = readAggregation(metric, metricProperty, paths, bindings);
+  const aggregation = readAggregation(metric, metricProperty, paths, question);
+  if (aggregation.counts === 'users' && aggregation.of === 'numbers') {
+    throw invalidArgument(paths.type, `${AggregationType[metric]} is for TRENDS and SEGMENTATION`);
+  }
   if (dimension === TopKQuery_Dimension.USER && aggregation.counts === 'users') {
     throw invalidArgument(paths.type, `${AggregationType[metric]} is not for users`);
   }

@@ -43,6 +43,6 @@ export function exactSum(values: readonly number[]): number {
 }
 
 /** 0 of nothing. */
-export function exactMean(values: readonly number[]): number {
-  return nearestDouble(unitsOfAll(values), BigInt(Math.max(values.length, 1)));
+export function exactMean(values: readonly number[], divisor = values.length): number {
+  return nearestDouble(unitsOfAll(values), BigInt(Math.max(divisor, 1)));
 }

@@ -5,8 +5,8 @@ import type { EventFilter, Question } from '../questions/question.ts';
 import type { LeftOut } from './part.ts';
 import { matches } from './statement/conditions.ts';
 import { isInRange, rangeMs } from './statement/selection.ts';
+import { isPersonBased } from './statement/values.ts';
 import type { Tables } from './tables.ts';
-import { isPersonBased } from './trends.ts';
 
 /** SQL: the event may tell of one of the range's visits: it lies in the UTC days of the range or beside them. */
 function isNearRange(question: Question): string {

@@ -5,8 +5,8 @@ import type { Part } from './part.ts';
 import { breakdownText, matches } from './statement/conditions.ts';
 import { text } from './statement/literals.ts';
 import { isInRange, presentEvents } from './statement/selection.ts';
+import { isPersonBased, measured, readValue, valueSql } from './statement/values.ts';
 import type { Row, Tables } from './tables.ts';
-import { isPersonBased, measured, readValue, valueSql } from './trends.ts';
 
 export async function topAnswer(tables: Tables, question: Question): Promise<Part> {
   const top = question.topK ?? { dimension: 'EVENT_KIND' };

@@ -1,44 +1,12 @@
 // Trends and segmentation: values of series and their groups, bucket by bucket or over the whole range.
 
-import type { Aggregation, EventQuery, Question } from '../questions/question.ts';
-import { exactMean, exactSum } from './exact-sum.ts';
+import type { EventQuery, Question } from '../questions/question.ts';
 import type { Part } from './part.ts';
-import { matches, numberOf } from './statement/conditions.ts';
+import { matches } from './statement/conditions.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
 import { bucketKey, bucketTables, isInRange, presentEvents } from './statement/selection.ts';
+import { isPersonBased, measured, readValue, valueSql } from './statement/values.ts';
 import type { Row, Tables } from './tables.ts';
-
-export function isPersonBased(aggregation: Aggregation = 'TOTAL'): boolean {
-  return aggregation === 'UNIQUE_USERS' || aggregation === 'PER_USER_AVG';
-}
-
-/** SQL for the value of the rows of a group that have `usr` and `v`; the numbers where DuckDB would round their sum. */
-export function valueSql(aggregation: Aggregation = 'TOTAL'): string {
-  if (isOfExactSum(aggregation)) return 'list(v) FILTER (WHERE v IS NOT NULL)';
-  const values: Record<Exclude<Aggregation, 'SUM' | 'AVG'>, string> = {
-    TOTAL: 'count(*)',
-    UNIQUE_USERS: 'count(DISTINCT usr)',
-    PER_USER_AVG: 'count(usr) / count(DISTINCT usr)',
-    MIN: 'min(v)',
-    MAX: 'max(v)',
-  };
-  return `coalesce(CASE WHEN count(*) = 0 THEN 0 ELSE ${values[aggregation]} END, 0)::DOUBLE`;
-}
-
-function isOfExactSum(aggregation: Aggregation): aggregation is 'SUM' | 'AVG' {
-  return aggregation === 'SUM' || aggregation === 'AVG';
-}
-
-/** The number of a value of valueSql. */
-export function readValue(value: unknown, aggregation: Aggregation = 'TOTAL'): number {
-  if (!isOfExactSum(aggregation)) return Number(value ?? 0);
-  const numbers = Array.isArray(value) ? value.map(Number) : [];
-  return aggregation === 'SUM' ? exactSum(numbers) : exactMean(numbers);
-}
-
-export function measured(aggregation: Aggregation = 'TOTAL', property = ''): string {
-  return ['SUM', 'AVG', 'MIN', 'MAX'].includes(aggregation) ? numberOf(property) : 'NULL::DOUBLE';
-}
 
 /** The common tables `own` (each matching event with its group) and `grouped` (with the group's slot). */
 function groupedEvents(question: Question, series: EventQuery): string {

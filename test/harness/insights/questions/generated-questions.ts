@@ -13,28 +13,25 @@ import type { GeneratedProject } from '../project/generated-project.ts';
 import { allZones, lastSureMs, type Season } from '../project/seasons.ts';
 import { createDraw, type Draw } from '../random.ts';
 import { createDeck, type Deal } from './deck.ts';
-import type {
-  Aggregation,
-  EventFilter,
-  EventQuery,
-  Filter,
-  FilterGroup,
-  Question,
-  SessionMetric,
-  Unit,
+import {
+  type Aggregation,
+  aggregations,
+  type EventFilter,
+  type EventQuery,
+  type Filter,
+  type FilterGroup,
+  type Question,
+  readsProperty,
+  type SessionMetric,
+  type Unit,
 } from './question.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-export const aggregations: readonly Aggregation[] = [
-  'TOTAL',
-  'UNIQUE_USERS',
-  'PER_USER_AVG',
-  'SUM',
-  'AVG',
-  'MIN',
-  'MAX',
-];
+/** Those by which the greatest groups are ranked. */
+export const topMetrics = aggregations.filter(
+  (one) => one !== 'SUM_PER_USER' && one !== 'AVG_PER_USER',
+);
 export const units: readonly Unit[] = ['MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH'];
 export const sessionMetrics: readonly SessionMetric[] = [
   'SESSIONS',
@@ -90,13 +87,14 @@ export class QuestionSource {
     this.#draw = createDraw(seed);
     this.#project = project;
     this.#form = createDeck(this.#draw, forms);
-    this.#aggregation = createDeck(this.#draw, aggregations);
+    // Those that are dearer to get wrong come twice.
+    this.#aggregation = createDeck(this.#draw, [...aggregations, ...aggregations.slice(7)]);
     this.#unit = createDeck(this.#draw, units);
     this.#metric = createDeck(this.#draw, sessionMetrics);
-    this.#topMetric = createDeck(this.#draw, aggregations);
+    this.#topMetric = createDeck(this.#draw, topMetrics);
     this.#userMetric = createDeck(
       this.#draw,
-      aggregations.filter((one) => one !== 'UNIQUE_USERS' && one !== 'PER_USER_AVG'),
+      topMetrics.filter((one) => one !== 'UNIQUE_USERS' && one !== 'PER_USER_AVG'),
     );
     this.#dimension = createDeck(this.#draw, [
       'PROPERTY',
@@ -133,7 +131,7 @@ export class QuestionSource {
     switch (type) {
       case 'TRENDS':
       case 'SEGMENTATION':
-        return { events: this.#several(1, 3, () => this.#series()) };
+        return { events: this.#several(1, 4, () => this.#series()) };
       case 'FUNNEL':
         return {
           events: this.#several(2, 4, () => ({ event: this.#eventFilter(0.2) })),
@@ -171,7 +169,7 @@ export class QuestionSource {
 
   #series(): EventQuery {
     const aggregation = this.#aggregation();
-    const needsProperty = ['SUM', 'AVG', 'MIN', 'MAX'].includes(aggregation);
+    const needsProperty = readsProperty(aggregation);
     const property = this.#draw.pick([...customProperties, '$browser', 'amount', 'big']);
     return {
       event: this.#eventFilter(0.2),
@@ -205,7 +203,7 @@ export class QuestionSource {
     const draw = this.#draw;
     const dimension = this.#dimension();
     const metric = dimension === 'USER' ? this.#userMetric() : this.#topMetric();
-    const needsProperty = ['SUM', 'AVG', 'MIN', 'MAX'].includes(metric);
+    const needsProperty = readsProperty(metric);
     return {
       dimension,
       metric,

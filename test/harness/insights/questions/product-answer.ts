@@ -150,7 +150,8 @@ function number(value: unknown): number {
 function durationMs(value: unknown): number {
   const match = /^(-?[\d.]+)s$/.exec(String(value));
   if (match === null) throw new Error(`${JSON.stringify(value)} is no duration`);
-  return Number(match[1]) * 1_000;
+  // Whole nanoseconds: 16,470.028 s times a thousand is a double less.
+  return Math.round(Number(match[1]) * 1e9) / 1e6;
 }
 
 function ms(value: unknown): number {

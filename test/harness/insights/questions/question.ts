@@ -21,7 +21,18 @@ export interface EventQuery {
   aggregationProperty?: string;
 }
 
-export type Aggregation = 'TOTAL' | 'UNIQUE_USERS' | 'PER_USER_AVG' | 'SUM' | 'AVG' | 'MIN' | 'MAX';
+export const aggregations = [
+  ...(['TOTAL', 'UNIQUE_USERS', 'PER_USER_AVG', 'SUM', 'AVG', 'MIN', 'MAX', 'MEDIAN'] as const),
+  ...(['P75', 'P90', 'P95', 'P99', 'DISTINCT_VALUES', 'SUM_PER_USER', 'AVG_PER_USER'] as const),
+] as const;
+
+export type Aggregation = (typeof aggregations)[number];
+
+const ofEvents: readonly Aggregation[] = ['TOTAL', 'UNIQUE_USERS', 'PER_USER_AVG'];
+
+export function readsProperty(aggregation: Aggregation): boolean {
+  return !ofEvents.includes(aggregation);
+}
 
 export type Unit = 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
 

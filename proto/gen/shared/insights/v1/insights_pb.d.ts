@@ -63,7 +63,8 @@ export declare type EventQuery = Message<"shared.insights.v1.EventQuery"> & {
   aggregation: AggregationType;
 
   /**
-   * The property of SUM, AVG, MIN and MAX: "$" means auto, otherwise custom. Integers and doubles are read.
+   * The property of SUM, AVG, MIN, MAX and the aggregations from 20 on: "$" means auto, otherwise custom. Integers and
+   * doubles are read; DISTINCT_VALUES reads every type.
    *
    * @generated from field: string aggregation_property = 3;
    */
@@ -279,7 +280,7 @@ export declare type TopKQuery = Message<"shared.insights.v1.TopKQuery"> & {
   metric: AggregationType;
 
   /**
-   * The property of SUM, AVG, MIN and MAX.
+   * The property of a metric that reads one.
    *
    * @generated from field: string metric_property = 5;
    */
@@ -1804,6 +1805,62 @@ export enum AggregationType {
    * @generated from enum value: AGGREGATION_TYPE_MAX = 7;
    */
   MAX = 7,
+
+  /**
+   * The least of its values that half of them do not exceed.
+   *
+   * @generated from enum value: AGGREGATION_TYPE_MEDIAN = 20;
+   */
+  MEDIAN = 20,
+
+  /**
+   * The least that 75 in a hundred do not exceed.
+   *
+   * @generated from enum value: AGGREGATION_TYPE_P75 = 21;
+   */
+  P75 = 21,
+
+  /**
+   * Likewise 90.
+   *
+   * @generated from enum value: AGGREGATION_TYPE_P90 = 22;
+   */
+  P90 = 22,
+
+  /**
+   * Likewise 95.
+   *
+   * @generated from enum value: AGGREGATION_TYPE_P95 = 23;
+   */
+  P95 = 23,
+
+  /**
+   * Likewise 99.
+   *
+   * @generated from enum value: AGGREGATION_TYPE_P99 = 24;
+   */
+  P99 = 24,
+
+  /**
+   * The number of different values of a property of any type.
+   *
+   * @generated from enum value: AGGREGATION_TYPE_DISTINCT_VALUES = 25;
+   */
+  DISTINCT_VALUES = 25,
+
+  /**
+   * The sum of a numeric property over the events of users, divided by the number of users. Not for TOP_K.
+   *
+   * @generated from enum value: AGGREGATION_TYPE_SUM_PER_USER = 26;
+   */
+  SUM_PER_USER = 26,
+
+  /**
+   * The mean, over the users who have any, of each user's mean of a numeric property. Not for TOP_K.
+   *
+   * @generated from enum value: AGGREGATION_TYPE_AVG_PER_USER = 27;
+   */
+  AVG_PER_USER = 27,
 }
 
 /**
