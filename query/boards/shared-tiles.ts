@@ -59,7 +59,8 @@ function sharedTile(tile: Tile, result: TileResult | undefined): SharedTile {
  */
 function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   const { insightType, events, breakdowns, breakdownLimit, conversionWindow, ...more } = spec;
-  const { includeStepTiming, session, userFlow, topK, includeCookieless, ...hidden } = more;
+  const { includeStepTiming, session, userFlow, topK, includeCookieless, formulas, ...hidden } =
+    more;
   const {
     filterGroups: _,
     filterGroupsOperator: __,
@@ -69,7 +70,7 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   } = hidden;
   rest satisfies Record<string, never>;
   return create(InsightQuerySpecSchema, {
-    ...{ insightType, breakdowns, breakdownLimit, includeStepTiming, includeCookieless },
+    ...{ insightType, breakdowns, breakdownLimit, includeStepTiming, includeCookieless, formulas },
     ...(conversionWindow && { conversionWindow }),
     events: events.map(({ event, aggregation, aggregationProperty }) => ({
       ...{ aggregation, aggregationProperty, ...(event && { event: kindOf(event) }) },

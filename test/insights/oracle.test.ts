@@ -75,6 +75,7 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     for (const one of units) wanted.push(`unit ${one}`);
     for (const one of sessionMetrics) wanted.push(`session metric ${one}`);
     wanted.push('node EVENT_KIND', 'node PROPERTY', 'as of', 'cookieless', 'step timing');
+    wanted.push('formulas', 'formulas by groups');
     for (const one of ['PROPERTY', 'EVENT_KIND', 'USER']) wanted.push(`dimension ${one}`);
     const least = (feature: string): number =>
       feature.startsWith('top metric') ? leastOfTop : leastOfEach;

@@ -219,6 +219,7 @@ export function asForm(spec: InsightQuerySpec, form: QuestionForm): InsightQuery
   const kept = spec.events.slice(0, form.events.most);
   const taken = form.hasAggregation ? kept : kept.map(withoutAggregation);
   if (kept.length > 0) next.events = [...taken, ...next.events.slice(kept.length)];
+  if (form.hasAggregation) next.formulas = spec.formulas;
   if (form.hasBreakdowns) next.breakdowns = spec.breakdowns;
   next.filterGroups = spec.filterGroups;
   next.filterGroupsOperator = spec.filterGroupsOperator;
@@ -237,6 +238,8 @@ export function missing(spec: InsightQuerySpec): string | undefined {
   );
   if (unnamed >= 0)
     return `Choose the property of ${formOf(spec).events.nameOf(unnamed).toLowerCase()}.`;
+  const unwritten = spec.formulas.findIndex(({ expression }) => expression.trim() === '');
+  if (unwritten >= 0) return `Write formula ${unwritten + 1}.`;
   if (spec.breakdowns.some(({ property }) => property === ''))
     return 'Choose the property to split by.';
   const { topK, userFlow } = spec;

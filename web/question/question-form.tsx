@@ -9,6 +9,7 @@ import { Check } from '../fields/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { FilterGroups } from './filter-groups.tsx';
 import { formOf } from './forms.ts';
+import { FormulaFields } from './formula-fields.tsx';
 import { Count, OwnFields } from './own-fields.tsx';
 import { PropertyField } from './scope-fields.tsx';
 import { SeriesFields } from './series-fields.tsx';
@@ -27,6 +28,7 @@ export function QuestionFields(props: {
   return (
     <div class="question">
       <SeriesFields spec={spec} onChange={(events) => change({ events })} />
+      {form.hasAggregation ? <FormulaFields spec={spec} onChange={change} /> : null}
       <OwnFields spec={spec} onChange={change} />
       <FilterGroups spec={spec} onChange={change} />
       {form.hasBreakdowns ? <Breakdowns spec={spec} onChange={change} /> : null}

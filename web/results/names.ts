@@ -92,8 +92,14 @@ function eventName(spec: InsightQuerySpec, index: number): string {
 /** A series of TRENDS or SEGMENTATION. Equal names get their place, so that each is the name of one. */
 export function seriesName(
   spec: InsightQuerySpec,
-  series: { eventIndex: number; breakdown: { [key: string]: string }; isOthers: boolean },
+  series: {
+    eventIndex: number;
+    formulaIndex?: number | undefined;
+    breakdown: { [key: string]: string };
+    isOthers: boolean;
+  },
 ): string {
+  if (series.formulaIndex !== undefined) return formulaName(spec, series.formulaIndex, series);
   const own = eventName(spec, series.eventIndex);
   if (spec.breakdowns.length === 0) {
     const isTwice = spec.events.some(
@@ -102,13 +108,37 @@ export function seriesName(
     return isTwice ? `${series.eventIndex + 1}. ${own}` : own;
   }
   const group = groupName(spec, series);
-  return spec.events.length > 1 ? `${series.eventIndex + 1}. ${own}, ${group}` : group;
+  const hasOthers = spec.events.length > 1 || spec.formulas.length > 0;
+  return hasOthers ? `${series.eventIndex + 1}. ${own}, ${group}` : group;
+}
+
+function formulaName(
+  spec: InsightQuerySpec,
+  index: number,
+  group: { breakdown: { [key: string]: string }; isOthers: boolean },
+): string {
+  const { displayName = '', expression = '' } = spec.formulas[index] ?? {};
+  const isTwice = spec.formulas.filter((one) => one.displayName === displayName).length > 1;
+  const own = displayName === '' || isTwice ? `${displayName} ${expression}`.trim() : displayName;
+  return spec.breakdowns.length === 0 ? own : `${own}, ${groupName(spec, group)}`;
+}
+
+/** Where there are formulas these are drawn, and the tables have what they are made of, too. */
+export function drawnSeries<T extends { formulaIndex?: number | undefined }>(
+  series: readonly T[],
+): T[] {
+  const made = series.filter(({ formulaIndex }) => formulaIndex !== undefined);
+  return made.length > 0 ? made : [...series];
 }
 
 /** What a question is called until somebody names it: "Trends: Signup by plan". At most 150 characters. */
 export function questionName(form: string, spec: InsightQuerySpec): string {
   const events = spec.events.map((_, index) => eventName(spec, index));
-  const what = spec.session ? [metricNames[spec.session.metric]] : events;
+  const formulas = spec.formulas.map((_, index) =>
+    formulaName({ ...spec, breakdowns: [] }, index, { breakdown: {}, isOthers: false }),
+  );
+  const counted = formulas.length > 0 ? formulas : events;
+  const what = spec.session ? [metricNames[spec.session.metric]] : counted;
   const groups = spec.breakdowns.map(({ property }) => property).join(', ');
   const name = what.length > 0 ? `${form}: ${what.join(', ')}` : form;
   return `${name}${groups ? ` by ${groups}` : ''}`.slice(0, 150);

@@ -4,16 +4,19 @@ import type { SegmentationResult } from '../../proto/gen/shared/insights/v1/insi
 import { BarList } from '../charts/bar-list.tsx';
 import { DataTable } from '../charts/data-table.tsx';
 import { change, figure } from '../ui/figures.ts';
-import { formatOf, seriesName } from './names.ts';
+import { drawnSeries, formatOf, seriesName } from './names.ts';
 import type { Shown } from './shown.ts';
 
 export function Segments(shown: Shown<SegmentationResult>) {
   const { spec, result, previous, label, onOpen } = shown;
   const format = formatOf(spec);
-  const isAlone = spec.breakdowns.length === 0 && result.series.length <= 1;
-  if (isAlone) {
-    const value = result.series[0]?.value ?? result.total ?? 0;
-    const before = previous ? (previous.series[0]?.value ?? previous.total ?? 0) : undefined;
+  const drawn = drawnSeries(result.series);
+  if (spec.breakdowns.length === 0 && drawn.length <= 1) {
+    const isMade = drawn[0]?.formulaIndex !== undefined;
+    const value = drawn[0]?.value ?? (isMade ? undefined : (result.total ?? 0));
+    if (value === undefined) return <p class="hint">No value: the formula divides by zero.</p>;
+    const [earlier] = drawnSeries(previous?.series ?? []);
+    const before = previous && (earlier?.value ?? (isMade ? undefined : (previous.total ?? 0)));
     return <BigFigure value={value} before={before} format={format} />;
   }
   const named = result.series.map((series) => ({ series, name: seriesName(spec, series) }));
@@ -24,11 +27,13 @@ export function Segments(shown: Shown<SegmentationResult>) {
     <>
       <BarList
         label={label}
-        bars={named.map(({ series, name }) => ({
-          name,
-          value: series.value ?? 0,
-          isRest: series.isOthers,
-        }))}
+        bars={named
+          .filter(({ series }) => drawn.includes(series) && series.value !== undefined)
+          .map(({ series, name }) => ({
+            name,
+            value: series.value ?? 0,
+            isRest: series.isOthers,
+          }))}
         format={format}
         {...(onOpen
           ? {
@@ -51,7 +56,7 @@ export function Segments(shown: Shown<SegmentationResult>) {
             columns: ['Group', 'Value', ...(previous ? ['Before'] : [])],
             rows: named.map(({ series, name }) => [
               name,
-              series.value ?? 0,
+              series.value ?? '',
               ...(previous ? [former.get(name) ?? 0] : []),
             ]),
           }}

@@ -6,7 +6,7 @@ import { DataTable } from '../charts/data-table.tsx';
 import { LineChart } from '../charts/line-chart.tsx';
 import { labelDay } from '../time/labels.ts';
 import { formatLabel } from '../time/time.tsx';
-import { formatOf, seriesName } from './names.ts';
+import { drawnSeries, formatOf, seriesName } from './names.ts';
 import { type Rows, type Shown, timeStyle } from './shown.ts';
 
 /** More lines than the theme has colours cannot be told apart. */
@@ -17,10 +17,11 @@ export function Trends(shown: Shown<TrendsResult>) {
   const alone = result.series.length === 1 ? shown.name : undefined;
   const nameOf = (series: TrendSeries): string => alone ?? seriesName(spec, series);
   const lines = useMemo(() => {
-    const drawn = result.series.slice(0, maxLines);
+    const drawn = drawnSeries(result.series).slice(0, maxLines);
     return drawn.flatMap((series) => {
       const name = nameOf(series);
-      const values = series.points.map(({ value }) => value ?? 0);
+      // A formula that divides by zero has no value.
+      const values = series.points.map(({ value }) => value ?? null);
       const before = previous?.series.find((one) => nameOf(one) === name);
       if (!before) return [{ name, values }];
       // The range before has no more buckets than this one; what is still to come has no pair.
@@ -34,7 +35,7 @@ export function Trends(shown: Shown<TrendsResult>) {
   const style = timeStyle(granularity);
   const format = formatOf(spec);
   if (result.series.length === 0) return <p class="hint">Nothing in this range.</p>;
-  const hidden = result.series.length - maxLines;
+  const hidden = drawnSeries(result.series).length - maxLines;
   return (
     <>
       <LineChart
@@ -61,7 +62,7 @@ export function Trends(shown: Shown<TrendsResult>) {
           columns: ['Time', ...result.series.map((series) => nameOf(series))],
           rows: labels.map((from, index) => [
             formatLabel(from, style),
-            ...result.series.map(({ points }) => points[index]?.value ?? 0),
+            ...result.series.map(({ points }) => points[index]?.value ?? ''),
           ]),
         }}
       />

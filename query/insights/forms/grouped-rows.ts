@@ -82,6 +82,8 @@ export function maxGroupedRows({ groupLimit }: Question): number {
 }
 
 export interface Group {
+  /** From 1; one more than the limit of groups for all others. */
+  place: number;
   breakdown: Record<string, string>;
   isOthers: boolean;
   /** Groups that the row stands for. */
@@ -101,13 +103,14 @@ export function readGroups(
   const own = rows.filter((row) => Number(row[0]) === part);
   if (breakdownKeys.length === 0) {
     const cells = new Map(own.flatMap(([, , , found]) => readCells(found)));
-    return [{ isOthers: false, breakdown: {}, folded: 1, cells }];
+    return [{ place: 1, isOthers: false, breakdown: {}, folded: 1, cells }];
   }
   return own
     .toSorted(([, one], [, other]) => Number(one) - Number(other))
     .map(([, place, values, cells, folded]) => {
       const isOthers = Number(place) > groupLimit;
       return {
+        place: Number(place),
         isOthers,
         breakdown: isOthers ? {} : breakdownOf(breakdownKeys, values),
         folded: Number(folded),
@@ -131,14 +134,23 @@ function breakdownOf(keys: readonly string[], values: unknown): Record<string, s
 }
 
 /** A group of a series. */
-export interface ValueGroup extends Pick<Group, 'breakdown' | 'isOthers'> {
-  /** From the start of a bucket to its number; buckets without events are missing. */
-  values: ReadonlyMap<number, number>;
+export interface ValueGroup extends Pick<Group, 'place' | 'breakdown' | 'isOthers'> {
+  /** From the start of a bucket to its number, undefined where it has none; buckets without events are missing. */
+  values: ReadonlyMap<number, number | undefined>;
+}
+
+export interface AnsweredSeries {
+  kind: string;
+  /** In the question's events. */
+  eventIndex: number;
+  /** Of a formula, in the question's formulas. */
+  formulaIndex?: number;
+  groups: ValueGroup[];
 }
 
 export interface Values {
-  /** In the order of the question. */
-  series: { kind: string; groups: ValueGroup[] }[];
+  /** In the order of the question, formulas last. */
+  series: AnsweredSeries[];
   /** Of the first series over the whole range, without its breakdowns. */
   total: number;
   leftOut: LeftOutCount[];

@@ -24,7 +24,7 @@ export function planTrends(question: Question): Plan {
 /** Throws invalid_argument. */
 export function planSegmentation(question: Question): Plan {
   return planValues(question, true, (answer) => {
-    const series = seriesOf(answer, ({ values }) => ({ value: values.get(0) ?? 0 }));
+    const series = seriesOf(answer, ({ values }) => shownValue(values, 0));
     const value = create(SegmentationResultSchema, { total: answer.total, series });
     return { case: 'segmentation', value };
   });
@@ -47,19 +47,26 @@ function planValues(
 }
 
 function seriesOf<T>({ series }: Values, shown: (group: ValueGroup) => T) {
-  return series.flatMap(({ kind, groups }, eventIndex) =>
+  return series.flatMap(({ kind, eventIndex, formulaIndex, groups }) =>
     groups.map((group) => ({
       ...{ eventKind: kind, eventIndex, breakdown: group.breakdown, isOthers: group.isOthers },
+      ...(formulaIndex !== undefined && { formulaIndex }),
       ...shown(group),
     })),
   );
 }
 
 /** One point for each bucket, 0 where nothing happened. */
-function pointsOf({ buckets }: Question, values: ReadonlyMap<number, number>) {
+function pointsOf({ buckets }: Question, values: ValueGroup['values']) {
   const hasOne = buckets.length === 1;
   return buckets.map((startMs) => ({
     time: timestampFromMs(startMs),
-    value: values.get(hasOne ? 0 : startMs) ?? 0,
+    ...shownValue(values, hasOne ? 0 : startMs),
   }));
+}
+
+/** Without a value where a formula has none. */
+function shownValue(values: ValueGroup['values'], cell: number): { value?: number } {
+  const value = values.has(cell) ? values.get(cell) : 0;
+  return value === undefined ? {} : { value };
 }

@@ -48,6 +48,7 @@ const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['session', { session, events: [] }, values],
   ['conversionWindow', { conversionWindow: { seconds: 60n } }, 'FUNNEL'],
   ['includeStepTiming', { includeStepTiming: true }, 'FUNNEL'],
+  ['formulas', { formulas: [{ expression: 'A' }] }, values],
   ['breakdowns', { breakdowns: [{ property: 'plan' }] }, grouped],
   ['breakdownLimit', { breakdownLimit: 3 }, grouped],
 ];

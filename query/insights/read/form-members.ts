@@ -28,8 +28,10 @@ export function checkMembers(spec: InsightQuerySpec): void {
     const all = names.length === 0 ? last : `${names.join(', ')} and ${last}`;
     throw invalidArgument(`spec.${field}`, `is for ${all}`);
   }
-  if (spec.session !== undefined && spec.events.length > 0) {
-    throw invalidArgument('spec.events', 'must be empty where session is set');
+  const ofEvents = { events: spec.events, formulas: spec.formulas };
+  for (const [field, entries] of Object.entries(ofEvents)) {
+    if (spec.session === undefined || entries.length === 0) continue;
+    throw invalidArgument(`spec.${field}`, 'must be empty where session is set');
   }
 }
 
@@ -43,6 +45,7 @@ function membersOf(spec: InsightQuerySpec): Member[] {
     { field: 'topK', isSet: topK !== undefined, forms: [TOP_K] },
     { field: 'conversionWindow', isSet: spec.conversionWindow !== undefined, forms: [FUNNEL] },
     { field: 'includeStepTiming', isSet: spec.includeStepTiming, forms: [FUNNEL] },
+    { field: 'formulas', isSet: spec.formulas.length > 0, forms: values },
     { field: 'breakdowns', isSet: breakdowns.length > 0, forms: grouped },
     { field: 'breakdownLimit', isSet: spec.breakdownLimit !== 0, forms: grouped },
     { field: 'events', isSet: events.length > 0, forms: [...grouped, LIFECYCLE, STICKINESS] },

@@ -26,6 +26,7 @@ import { type Bindings, createBindings } from '../../filters/bindings.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from './event-condition.ts';
+import { maxFormulas } from './formula.ts';
 import { createNotes, type PlanNotes } from './plan-notes.ts';
 import type { PropertyTypes } from './property-types.ts';
 import { maxRangeMs, readGranularity, readTimezone, timeBuckets } from './time-buckets.ts';
@@ -187,6 +188,7 @@ function checkTexts(spec: InsightQuerySpec): void {
   const { events, breakdowns, filterGroups } = spec;
   atMost(events.length, maxEvents, 'spec.events');
   atMost(breakdowns.length, maxBreakdowns, 'spec.breakdowns');
+  atMost(spec.formulas.length, maxFormulas, 'spec.formulas');
   atMost(filterGroups.length, maxFilterGroups, 'spec.filterGroups');
   const filtered = [
     ...events.map(({ event }, index) => ({ event, path: `spec.events[${index}].event` })),
@@ -208,6 +210,7 @@ function checkTexts(spec: InsightQuerySpec): void {
     ...filtered.map(({ event }) => event?.kind ?? ''),
     ...events.map(({ aggregationProperty }) => aggregationProperty),
     ...breakdowns.map(({ property }) => property),
+    ...spec.formulas.flatMap(({ expression, displayName }) => [expression, displayName]),
     ...[spec.userFlow?.nodeProperty, spec.topK?.property, spec.topK?.metricProperty].map(
       (text) => text ?? '',
     ),

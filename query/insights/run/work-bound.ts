@@ -56,5 +56,7 @@ function workOf({ spec, breakdowns }: Question): Work {
   }
   const series = Math.max(1, events.length);
   const asked = `${series} entries by ${breakdowns.length} breakdowns`;
-  return { parts: series * (1 + breakdowns.length), field: 'spec.events', asked };
+  // The groups that series with formulas have in common are found before.
+  const passes = spec.formulas.length > 0 && breakdowns.length > 0 ? 2 : 1;
+  return { parts: passes * series * (1 + breakdowns.length), field: 'spec.events', asked };
 }

@@ -54,6 +54,23 @@ const whole: Measure = { combine: 'sum', isRatio: false };
 const ratio: Measure = { combine: 'sum', isRatio: true };
 const nothing = 'toFloat64(0)';
 
+/** Each event once. */
+export const eventsCounted: Extract<Aggregation, { counts: 'events' }> = {
+  counts: 'events',
+  number: undefined,
+  cells: cellsOf({ a: 'toFloat64(count())', b: nothing }),
+  measure: whole,
+};
+
+/** Each user once. */
+export const usersCounted: Extract<Aggregation, { of: 'events' }> = {
+  counts: 'users',
+  of: 'events',
+  cells: cellsOf({ a: 'toFloat64(uniqExact(user_key))', b: nothing }),
+  ofUsers: { a: 'toFloat64(count())', b: nothing },
+  measure: whole,
+};
+
 type Scope = Pick<Question, 'bindings' | 'typesOf'>;
 interface Paths {
   type: string;
@@ -73,20 +90,9 @@ export function readAggregation(
   switch (type) {
     case AggregationType.UNSPECIFIED:
     case AggregationType.TOTAL:
-      return {
-        counts: 'events',
-        number: undefined,
-        cells: cellsOf({ a: 'toFloat64(count())', b: nothing }),
-        measure: whole,
-      };
+      return eventsCounted;
     case AggregationType.UNIQUE_USERS:
-      return {
-        counts: 'users',
-        of: 'events',
-        cells: cellsOf({ a: 'toFloat64(uniqExact(user_key))', b: nothing }),
-        ofUsers: { a: 'toFloat64(count())', b: nothing },
-        measure: whole,
-      };
+      return usersCounted;
     case AggregationType.PER_USER_AVG:
       return {
         counts: 'users',

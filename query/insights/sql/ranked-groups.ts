@@ -58,6 +58,29 @@ export interface Cells {
   weight?: string;
 }
 
+/** SQL of a group's values as a list of texts. */
+export function groupValuesSql(groups: number): string {
+  const names = Array.from({ length: groups }, (_, index) => `toString(${groupColumn(index)})`);
+  return `[${names.join(', ')}]`;
+}
+
+/**
+ * Rows as rankedGroupsSql answers them, of groups that are ranked already. `shared` is SQL of one value: the lists of
+ * the values of those that stay, the greatest first, and how many there are in all.
+ */
+export function sharedGroupRowsSql({ sql, groups, limit, measure }: Cells, shared: string): string {
+  const values = groupValuesSql(groups);
+  return `WITH ${shared} AS shared_groups
+    SELECT place, any(shown) AS values, groupArray((bucket, ${finishedSql(measure)}, b)) AS cells,
+      toUInt64(if(place > ${limit}, shared_groups.2 - ${limit}, 1)) AS folded
+    FROM (
+      SELECT if(rank = 0, ${limit + 1}, rank) AS place, bucket, any(if(rank = 0, [], list)) AS shown,
+        ${measure.combine}(cell.a) AS a, sum(cell.b) AS b
+      FROM (SELECT bucket, a, b, ${values} AS list, indexOf(shared_groups.1, list) AS rank FROM (${sql})) AS cell
+      GROUP BY place, bucket
+    ) GROUP BY place`;
+}
+
 /**
  * One row a group, in any order: `place` from 1 by weight, then by the group's values; `values` are its values; `cells`
  * an array of (bucket, a, b), or of all numbers; `folded` how many groups the row stands for. All groups beyond the

@@ -297,6 +297,82 @@ describe('numbers of users and of lists', () => {
   });
 });
 
+describe('formulas', () => {
+  const formulas = [{ expression: 'A / B' }, { expression: 'A - 1', displayName: 'less' }];
+  const events = [
+    ...pageViews(AggregationType.TOTAL),
+    { event: { kind: 'purchase' }, aggregation: AggregationType.TOTAL },
+  ];
+
+  it('have no value where they divide by zero, and stand behind the series', async () => {
+    const { series } = await trends({ spec: { events, formulas } });
+    expect(series.map(({ values }) => values)).toEqual([
+      ...[
+        [2, 2, 2],
+        [0, 0, 1],
+      ],
+      ...[
+        [undefined, undefined, 2],
+        [1, 1, 1],
+      ],
+    ]);
+  });
+
+  it('divide users by users of the same groups, and say whom they leave out', async () => {
+    const users = [...pageViews(AggregationType.UNIQUE_USERS), ...events];
+    const { series, leftOut } = await trends({
+      spec: { events: users, formulas, breakdowns: [{ property: 'profile.plan' }] },
+    });
+    expect(series.filter(({ group }) => group === 'pro').map(({ values }) => values)).toEqual([
+      ...[
+        [1, 0, 0],
+        [2, 0, 0],
+        [0.5, undefined, undefined],
+        [0, -1, -1],
+      ],
+    ]);
+    expect(leftOut).toEqual([
+      ['COOKIELESS_EVENTS', 1],
+      ['DELETED_PROFILES', 1],
+    ]);
+  });
+
+  it('have the same groups as all series', async () => {
+    const breakdowns = [{ property: '$browser' }];
+    const spec = { insightType: InsightType.SEGMENTATION, events, formulas, breakdowns };
+    const { result, leftOut } = await insights.query({
+      spec: { ...spec, breakdownLimit: 2 },
+      timeRange,
+    });
+    if (result.case !== 'segmentation') throw new Error('no segmentation');
+    const found = result.value.series.map(({ formulaIndex, breakdown, isOthers, value }) => [
+      ...[formulaIndex, isOthers ? 'others' : breakdown['$browser'], value],
+    ]);
+    // No browser, Chrome and Firefox have two events each, Safari one: those that lack it are the purchase and a view.
+    expect(found).toEqual([
+      ...[
+        [undefined, undefined, 1],
+        [undefined, 'Chrome', 2],
+        [undefined, 'others', 3],
+      ],
+      ...[[undefined, undefined, 1]],
+      ...[
+        [0, undefined, 1],
+        [0, 'Chrome', undefined],
+        [0, 'others', undefined],
+      ],
+      ...[
+        [1, undefined, 0],
+        [1, 'Chrome', 1],
+        [1, 'others', 2],
+      ],
+    ]);
+    expect(leftOut.map(({ reason, count }) => [LeftOut_Reason[reason], Number(count)])).toEqual([
+      ['GROUPS_IN_OTHERS', 2],
+    ]);
+  });
+});
+
 describe('explain', () => {
   const spec = {
     insightType: InsightType.TRENDS,

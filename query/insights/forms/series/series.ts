@@ -8,8 +8,8 @@ import type { Question } from '../../read/question.ts';
 import { countedEvents } from '../../sources/counted-kinds.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { needOf, sourceOf } from '../../sources/ladder.ts';
-import { type Aggregation, readAggregation } from '../../sql/aggregation.ts';
-import { finishedSql, rankedGroupsSql } from '../../sql/ranked-groups.ts';
+import { type Aggregation, readAggregation, usersCounted } from '../../sql/aggregation.ts';
+import { finishedSql, rankedGroupsSql, sharedGroupRowsSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { cellRowsSql, checkPoints, countRowsSql, groupsRowsSql } from '../grouped-rows.ts';
 import { activeUserCellsSql } from './active-users.ts';
@@ -26,10 +26,10 @@ export interface Series {
 
 /** Throws invalid_argument for no or too many series, and for an answer with too many points. */
 export function readSeries(question: Question): Series[] {
-  const { events } = question.spec;
+  const { events, formulas } = question.spec;
   if (events.length === 0) throw invalidArgument('spec.events', 'must not be empty');
   if (events.length > maxSeries) throw invalidArgument('spec.events', `takes at most ${maxSeries}`);
-  checkPoints(question, events.length * question.buckets.length);
+  checkPoints(question, (events.length + formulas.length) * question.buckets.length);
   return events.map((event, index) => readOne(question, event, `spec.events[${index}]`));
 }
 
@@ -43,12 +43,13 @@ function readOne(question: Question, series: EventQuery, path: string): Series {
   };
 }
 
-/** SELECT of the rows of a series' groups, as grouped-rows.ts has them. */
+/** SELECT of the rows of a series' groups, as grouped-rows.ts has them; `shared` as sharedGroupsSql answers them. */
 export function seriesSql(
   question: Question,
   { condition, aggregation }: Series,
   groups: readonly string[],
   part: number,
+  shared?: string,
 ): string {
   const { buckets, groupLimit } = question;
   const { counts, measure } = aggregation;
@@ -68,8 +69,14 @@ export function seriesSql(
     const numbers = [finishedSql(measure), 'b'];
     return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers });
   }
-  const ranked = rankedGroupsSql({ sql, groups: groups.length, limit: groupLimit, measure });
+  const cells = { sql, groups: groups.length, limit: groupLimit, measure };
+  const ranked = shared === undefined ? rankedGroupsSql(cells) : sharedGroupRowsSql(cells, shared);
   return groupsRowsSql(part, ranked);
+}
+
+/** SELECT of cells whose weight is the number of users of a group. */
+export function userWeightsSql(question: Question, condition: EventCondition): string {
+  return userCellsSql(question, condition, usersCounted, question.breakdowns);
 }
 
 /**

@@ -66,7 +66,13 @@ export function planSessions(question: Question): ValuesPlan {
     read: (rows) => {
       const groups = readGroups(question, rows);
       return {
-        series: [{ kind: '', groups: groups.map((group) => valuesOf(group, measure, partsOf)) }],
+        series: [
+          {
+            kind: '',
+            eventIndex: 0,
+            groups: groups.map((group) => valuesOf(group, measure, partsOf)),
+          },
+        ],
         total: totalOf(groups, measure, partsOf),
         leftOut: readLeftOut(rows, groups),
       };

@@ -3,13 +3,14 @@
 import type { EventQuery, Question } from '../questions/question.ts';
 import type { Part } from './part.ts';
 import { matches } from './statement/conditions.ts';
+import { formulaValue } from './statement/formulas.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
 import { bucketKey, bucketTables, isInRange, presentEvents } from './statement/selection.ts';
 import { isPersonBased, measured, readValue, valueSql } from './statement/values.ts';
 import type { Row, Tables } from './tables.ts';
 
-/** The common tables `own` (each matching event with its group) and `grouped` (with the group's slot). */
-function groupedEvents(question: Question, series: EventQuery): string {
+/** The common table `own`: each matching event with its group. */
+function ownEvents(question: Question, series: EventQuery): string {
   const { aggregation, aggregationProperty } = series;
   const isPersons = isPersonBased(aggregation);
   const group = groupOf(question);
@@ -23,8 +24,23 @@ function groupedEvents(question: Question, series: EventQuery): string {
       isPersons
         ? 'SELECT m.* REPLACE (t.g AS g) FROM matching m JOIN touched t ON t.usr = m.usr'
         : 'SELECT * FROM matching'
-    }),
-    ${rankTables(question, `SELECT g, ${isPersons ? 'count(DISTINCT usr)' : 'count(*)'} AS weight FROM own GROUP BY g`)},
+    })`;
+}
+
+function weightsSql({ aggregation }: EventQuery): string {
+  return `SELECT g, ${isPersonBased(aggregation) ? 'count(DISTINCT usr)' : 'count(*)'} AS weight FROM own GROUP BY g`;
+}
+
+/** The same, and `grouped` with the group's slot: with formulas, all series have the same groups. */
+function groupedEvents(question: Question, series: EventQuery): string {
+  const { formulas = [], events = [] } = question;
+  const each = events.map((one) => `(WITH ${ownEvents(question, one)} ${weightsSql(one)})`);
+  const weights =
+    formulas.length === 0
+      ? weightsSql(series)
+      : `SELECT g, sum(weight) AS weight FROM (${each.map((one) => `SELECT * FROM ${one}`).join(' UNION ALL ')}) GROUP BY g`;
+  return `${ownEvents(question, series)},
+    ${rankTables(question, weights)},
     grouped AS (SELECT own.*, slot FROM own JOIN slots_of ON slots_of.g = own.g)`;
 }
 
@@ -35,7 +51,7 @@ async function seriesOf(
 ): Promise<{ rows: Row[]; groups: number }> {
   const isBroken = (question.breakdowns ?? []).length > 0;
   const slots = isBroken
-    ? 'SELECT slot, first(g) AS g FROM slots_of GROUP BY slot'
+    ? 'SELECT slot, first(g) AS g FROM grouped GROUP BY slot'
     : 'SELECT 1 AS slot, []::VARCHAR[] AS g';
   const value = valueSql(series.aggregation);
   const head = `WITH ${groupedEvents(question, series)}`;
@@ -55,25 +71,71 @@ async function seriesOf(
   return { rows, groups: Number(rows[0]?.['groups'] ?? 0) };
 }
 
-export async function trendsAnswer(tables: Tables, question: Question): Promise<Part> {
-  const series: Record<string, unknown>[] = [];
-  let others = 0;
-  for (const [eventIndex, query] of (question.events ?? []).entries()) {
+/** One of each series and group; a segmentation has one point, which has no start. */
+interface Answered {
+  series: AnsweredGroup[];
+  others: number;
+}
+
+interface AnsweredGroup {
+  head: Record<string, unknown>;
+  slot: number;
+  points: [start: number, value: number | undefined][];
+}
+
+async function answered(tables: Tables, question: Question): Promise<Answered> {
+  const { events = [], formulas = [] } = question;
+  const series: AnsweredGroup[][] = [];
+  const others: number[] = [];
+  for (const [eventIndex, query] of events.entries()) {
     const { rows, groups } = await seriesOf(tables, question, query);
-    others += othersCount(question, groups);
-    for (const slotRows of bySlot(rows)) {
-      series.push({
-        eventKind: query.event?.kind ?? '',
-        eventIndex,
-        ...readGroup(question, slotRows[0] ?? {}),
+    others.push(othersCount(question, groups));
+    series.push(
+      bySlot(rows).map((slotRows) => ({
+        head: {
+          ...{ eventKind: query.event?.kind ?? '', eventIndex },
+          ...readGroup(question, slotRows[0] ?? {}),
+        },
+        slot: Number(slotRows[0]?.['slot']),
         points: slotRows.map(({ start, value }) => [
-          Number(start),
+          Number(start ?? 0),
           readValue(value, query.aggregation),
         ]),
-      });
-    }
+      })),
+    );
   }
-  return { result: { trends: { series } }, leftOut: { GROUPS_IN_OTHERS: others } };
+  const made = formulas.map((formula, index) => formulaGroups(formula, index, series));
+  return {
+    series: [...series, ...made].flat(),
+    others: formulas.length === 0 ? others.reduce((sum, one) => sum + one, 0) : Math.max(...others),
+  };
+}
+
+function formulaGroups(
+  { expression }: { expression: string },
+  formulaIndex: number,
+  series: readonly (readonly AnsweredGroup[])[],
+): AnsweredGroup[] {
+  const slots = new Map(series.flat().map((group) => [group.slot, group]));
+  return [...slots.values()]
+    .toSorted((one, other) => one.slot - other.slot)
+    .map(({ slot, head, points }) => ({
+      slot,
+      head: { ...head, eventKind: '', eventIndex: 0, formulaIndex },
+      points: points.map(([start], place) => [
+        start,
+        formulaValue(
+          expression,
+          series.map((groups) => groups.find((one) => one.slot === slot)?.points[place]?.[1] ?? 0),
+        ),
+      ]),
+    }));
+}
+
+export async function trendsAnswer(tables: Tables, question: Question): Promise<Part> {
+  const { series, others } = await answered(tables, question);
+  const shown = series.map(({ head, points }) => ({ ...head, points }));
+  return { result: { trends: { series: shown } }, leftOut: { GROUPS_IN_OTHERS: others } };
 }
 
 export function bySlot(rows: readonly Row[]): Row[][] {
@@ -86,23 +148,10 @@ export function bySlot(rows: readonly Row[]): Row[][] {
 }
 
 export async function segmentationAnswer(tables: Tables, question: Question): Promise<Part> {
-  const series: Record<string, unknown>[] = [];
-  let others = 0;
-  const events = question.events ?? [];
-  for (const [eventIndex, query] of events.entries()) {
-    const { rows, groups } = await seriesOf(tables, question, query);
-    others += othersCount(question, groups);
-    for (const row of rows) {
-      series.push({
-        eventKind: query.event?.kind ?? '',
-        eventIndex,
-        ...readGroup(question, row),
-        value: readValue(row['value'], query.aggregation),
-      });
-    }
-  }
+  const { series: all, others } = await answered(tables, question);
+  const series = all.map(({ head, points }) => ({ ...head, value: points[0]?.[1] }));
   const whole = { ...question, breakdowns: [] };
-  const [first = {}] = events;
+  const [first = {}] = question.events ?? [];
   const { rows } = await seriesOf(tables, whole, first);
   return {
     result: { segmentation: { total: readValue(rows[0]?.['value'], first.aggregation), series } },

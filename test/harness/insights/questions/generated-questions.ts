@@ -131,7 +131,7 @@ export class QuestionSource {
     switch (type) {
       case 'TRENDS':
       case 'SEGMENTATION':
-        return { events: this.#several(1, 4, () => this.#series()) };
+        return this.#values();
       case 'FUNNEL':
         return {
           events: this.#several(2, 4, () => ({ event: this.#eventFilter(0.2) })),
@@ -161,6 +161,25 @@ export class QuestionSource {
         throw new Error(`no such question: ${String(unknown)}`);
       }
     }
+  }
+
+  #values(): Partial<Question> {
+    const events = this.#several(1, 4, () => this.#series());
+    if (this.#draw.chance(0.6)) return { events };
+    const formulas = this.#several(1, 2, () => ({ expression: this.#formula(events.length, 3) }));
+    return { events, formulas };
+  }
+
+  #formula(series: number, depth: number): string {
+    const draw = this.#draw;
+    if (depth === 0 || draw.chance(0.2)) {
+      const letter = String.fromCharCode(65 + draw.below(series));
+      return draw.chance(0.7) ? letter : draw.pick(['100', '0', '0.5', '3', '12.25']);
+    }
+    const [one, other] = [this.#formula(series, depth - 1), this.#formula(series, depth - 1)];
+    const made = `${one} ${draw.pick(['+', '-', '*', '/', '/'])} ${other}`;
+    if (draw.chance(0.1)) return `-${one}`;
+    return draw.chance(0.4) ? `(${made})` : made;
   }
 
   #several<T>(least: number, most: number, one: () => T): T[] {

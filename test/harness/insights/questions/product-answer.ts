@@ -47,7 +47,7 @@ function readResult(body: Json): Json {
   if (isJson(segmentation)) {
     const series = list(segmentation['series']).map((one) => ({
       ...head(one),
-      value: number(one['value']),
+      value: valueIn(one),
     }));
     return { segmentation: { total: number(segmentation['total']), series } };
   }
@@ -70,13 +70,15 @@ function readResult(body: Json): Json {
 }
 
 function readTrend(series: Json): Json {
-  return { ...head(series), points: points(series['points']) };
+  const read = list(series['points']).map((point) => [ms(point['time']), valueIn(point, series)]);
+  return { ...head(series), points: read };
 }
 
 function head(series: Json): Json {
   return {
     eventKind: series['eventKind'] ?? '',
     eventIndex: series['eventIndex'] ?? 0,
+    ...('formulaIndex' in series && { formulaIndex: series['formulaIndex'] }),
     ...group(series),
   };
 }
@@ -135,6 +137,12 @@ function readTopRow({ dimensionValue, value, isOthers = false, isAbsent = false 
   // An empty name is told, too.
   if (hasName !== (typeof dimensionValue === 'string')) throw new Error('a row is named wrongly');
   return { dimensionValue: dimensionValue ?? '', value: number(value), isOthers, isAbsent };
+}
+
+/** Only what a formula makes may have no value. */
+function valueIn(one: Json, series = one): number | undefined {
+  const isAbsent = 'formulaIndex' in series && one['value'] === undefined;
+  return isAbsent ? undefined : number(one['value']);
 }
 
 function points(value: unknown): [number, number][] {

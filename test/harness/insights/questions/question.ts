@@ -63,6 +63,7 @@ export interface FilterGroup {
 export interface Question {
   type: InsightType;
   events?: EventQuery[];
+  formulas?: { expression: string; displayName?: string }[];
   breakdowns?: string[];
   breakdownLimit?: number;
   filterGroups?: FilterGroup[];
@@ -109,6 +110,7 @@ export function requestOf(question: Question): Record<string, unknown> {
       aggregation: aggregation && `AGGREGATION_TYPE_${aggregation}`,
       aggregationProperty,
     })),
+    formulas: question.formulas,
     breakdowns: question.breakdowns?.map((property) => ({ property })),
     breakdownLimit: question.breakdownLimit,
     filterGroups: question.filterGroups?.map(({ filters, operator }) => ({

@@ -78,6 +78,33 @@ export declare type EventQuery = Message<"shared.insights.v1.EventQuery"> & {
 export declare const EventQuerySchema: GenMessage<EventQuery>;
 
 /**
+ * A number made of those of series.
+ *
+ * @generated from message shared.insights.v1.Formula
+ */
+export declare type Formula = Message<"shared.insights.v1.Formula"> & {
+  /**
+   * Series by their letters, A the first of events; numbers, + - * / and parentheses. At most 200 characters.
+   *
+   * @generated from field: string expression = 1;
+   */
+  expression: string;
+
+  /**
+   * What it is called; nothing depends on it. At most 150 code points.
+   *
+   * @generated from field: string display_name = 2;
+   */
+  displayName: string;
+};
+
+/**
+ * Describes the message shared.insights.v1.Formula.
+ * Use `create(FormulaSchema)` to create a new message.
+ */
+export declare const FormulaSchema: GenMessage<Formula>;
+
+/**
  * A property to split a result by.
  *
  * @generated from message shared.insights.v1.Breakdown
@@ -437,6 +464,14 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
    * @generated from field: bool include_cookieless = 12;
    */
   includeCookieless: boolean;
+
+  /**
+   * TRENDS and SEGMENTATION: numbers made of those of the series, at most 10, which stand behind them in the answer. With
+   * breakdowns all series have the same groups: the greatest by all their events and users together.
+   *
+   * @generated from field: repeated shared.insights.v1.Formula formulas = 20;
+   */
+  formulas: Formula[];
 };
 
 /**
@@ -892,6 +927,13 @@ export declare type TrendSeries = Message<"shared.insights.v1.TrendSeries"> & {
    * @generated from field: int32 event_index = 5;
    */
   eventIndex: number;
+
+  /**
+   * Of a formula: its place in the question's formulas.
+   *
+   * @generated from field: optional int32 formula_index = 20;
+   */
+  formulaIndex?: number | undefined;
 };
 
 /**
@@ -914,7 +956,7 @@ export declare type DataPoint = Message<"shared.insights.v1.DataPoint"> & {
   time?: Timestamp | undefined;
 
   /**
-   * Its value; 0 where nothing happened.
+   * Its value; 0 where nothing happened. Absent where a formula divides by zero, or has no finite number.
    *
    * @generated from field: optional double value = 2;
    */
@@ -975,7 +1017,7 @@ export declare type SegmentationSeries = Message<"shared.insights.v1.Segmentatio
   breakdown: { [key: string]: string };
 
   /**
-   * The value.
+   * The value; absent where a formula divides by zero, or has no finite number.
    *
    * @generated from field: optional double value = 3;
    */
@@ -994,6 +1036,13 @@ export declare type SegmentationSeries = Message<"shared.insights.v1.Segmentatio
    * @generated from field: int32 event_index = 5;
    */
   eventIndex: number;
+
+  /**
+   * Of a formula: its place in the question's formulas.
+   *
+   * @generated from field: optional int32 formula_index = 20;
+   */
+  formulaIndex?: number | undefined;
 };
 
 /**

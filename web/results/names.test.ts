@@ -1,0 +1,35 @@
+// What series are called, and which of them a chart draws.
+
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { expect, it } from 'vitest';
+import { InsightQuerySpecSchema } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { drawnSeries, questionName, seriesName } from './names.ts';
+
+const specOf = (more: MessageInitShape<typeof InsightQuerySpecSchema>) =>
+  create(InsightQuerySpecSchema, {
+    events: [{ event: { kind: 'signup' } }, { event: { kind: 'page_view' } }],
+    formulas: [{ expression: 'A / B' }, { expression: 'A * 100', displayName: 'Times' }],
+    ...more,
+  });
+const whole = { eventIndex: 0, breakdown: {}, isOthers: false };
+
+it('a formula is called by its name, or by its text', () => {
+  const spec = specOf({});
+  expect(seriesName(spec, { ...whole, formulaIndex: 0 })).toBe('A / B');
+  expect(seriesName(spec, { ...whole, formulaIndex: 1 })).toBe('Times');
+  expect(seriesName(spec, whole)).toBe('Signup');
+  expect(questionName('Trends', spec)).toBe('Trends: A / B, Times');
+});
+
+it('by groups it has the name of its group, too', () => {
+  const spec = specOf({ breakdowns: [{ property: 'plan' }] });
+  const pro = { ...whole, breakdown: { plan: 'pro' } };
+  expect(seriesName(spec, { ...pro, formulaIndex: 1 })).toBe('Times, pro');
+  expect(seriesName(spec, { ...whole, isOthers: true, formulaIndex: 0 })).toBe('A / B, All others');
+  expect(seriesName(spec, pro)).toBe('1. Signup, pro');
+});
+
+it('where there are formulas they alone are drawn', () => {
+  expect(drawnSeries([{}, { formulaIndex: 0 }])).toEqual([{ formulaIndex: 0 }]);
+  expect(drawnSeries([{}, {}])).toHaveLength(2);
+});
