@@ -13,7 +13,6 @@ import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts
 import {
   hasMoreCodePoints,
   maxDistinctIdCodePoints,
-  maxKindCharacters,
   maxQuestionMs,
   minQuestionMs,
 } from '../../platform/limits.ts';
@@ -24,6 +23,7 @@ import type {
 } from '../../proto/gen/common/v1/filter_pb.js';
 import { decodeCursor, type Position } from '../cursor.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
+import { checkEventKinds, kindsOf, kindsSql } from '../filters/event-kinds.ts';
 import { filterCondition } from '../filters/filter.ts';
 import { idBytesSql } from '../identity/identity-sql.ts';
 import { momentMs } from '../moment.ts';
@@ -109,7 +109,7 @@ function checkSize({ distinctId, kinds, filters, filtersField, events }: EventsA
     ...filters.map((filter, index) => ({ filter, path: `${filtersField}[${index}]` })),
     ...namedFilters(events),
   ];
-  const texts = [distinctId, ...kinds, ...events.map(({ kind }) => kind)];
+  const texts = [distinctId, ...kinds, ...events.flatMap(kindsOf)];
   checkFilters(named, filtersField, texts, ({ operator }) => looksForPart(operator));
 }
 
@@ -121,16 +121,18 @@ export function checkEventFilters(events: readonly EventFilter[], member = ''): 
   if (events.length > maxEventFilters) {
     throw invalidArgument('events', `takes at most ${maxEventFilters}`);
   }
-  for (const [index, { kind, filters }] of events.entries()) {
+  for (const [index, event] of events.entries()) {
     const path = `events[${index}]${member}`;
-    if (kind === '' && filters.length === 0 && events.length > 1) {
+    const { filters } = event;
+    checkEventKinds(event, path);
+    const kinds = kindsOf(event);
+    if (kinds.length === 0 && filters.length === 0 && events.length > 1) {
       throw invalidArgument(path, 'must have a kind or filters where it is one of several');
     }
-    if (kind.length > maxKindCharacters) {
-      throw invalidArgument(`${path}.kind`, `takes at most ${maxKindCharacters} characters`);
-    }
-    if (kind !== '' && !/^[a-zA-Z0-9_.-]+$/.test(kind)) {
-      throw invalidArgument(`${path}.kind`, 'is not the name of a kind');
+    const odd = kinds.findIndex((kind) => !/^[a-zA-Z0-9_.-]+$/.test(kind));
+    if (odd >= 0) {
+      const field = event.kinds.length > 0 ? `kinds[${odd}]` : 'kind';
+      throw invalidArgument(`${path}.${field}`, 'is not the name of a kind');
     }
   }
 }
@@ -190,12 +192,12 @@ function filterConditions({ filters, filtersField }: EventsAsked, bindings: Bind
 
 function eventConditions({ events }: EventsAsked, bindings: Bindings): string[] {
   if (events.length === 0) return [];
-  const conditions = events.map(({ kind, filters }, place) => {
-    const ofKind = kind === '' ? [] : [`kind = ${bindings.bind('String', kind)}`];
-    const held = filters.map((filter, index) =>
+  const conditions = events.map((event, place) => {
+    const ofKind = kindsSql(event, bindings) ?? [];
+    const held = event.filters.map((filter, index) =>
       filterCondition(filter, `events[${place}].filters[${index}]`, bindings),
     );
-    return `(${[...ofKind, ...held].join(' AND ') || 'true'})`;
+    return `(${[ofKind, held].flat().join(' AND ') || 'true'})`;
   });
   return [`(${conditions.join(' OR ')})`];
 }

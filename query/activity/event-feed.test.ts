@@ -97,6 +97,9 @@ describe.each(['getActivityFeed', 'getEventExplorer'] as const)('%s', (method) =
       (one) => one.kind === 'Click' || (one.kind === 'purchase' && isLarge(one)),
     );
     expect(await ids({ events })).toEqual(newestFirst(wanted));
+    const kinds = ['Click', 'purchase'];
+    const any = rows.filter(({ kind }) => kinds.includes(kind));
+    expect(await ids({ events: [{ kinds }] })).toEqual(newestFirst(any));
   });
 
   it('goes on page by page, and takes no token of other conditions', async () => {

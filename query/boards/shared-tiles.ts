@@ -102,8 +102,8 @@ function shownTopK({ scope, ...top }: TopKQuery): MessageInitShape<typeof TopKQu
   };
 }
 
-function kindOf({ kind }: EventFilter): { kind: string } {
-  return { kind };
+function kindOf({ kind, kinds }: EventFilter): { kind: string; kinds: string[] } {
+  return { kind, kinds };
 }
 
 /** A form whose rows are persons has to be named here. */

@@ -35,6 +35,7 @@ const leastOfEach = 10;
 /** A range may have too few whole days for some sources. */
 const plainRanges = 14;
 const leastOfTop = 5;
+const ofKinds = [...['TRENDS', 'SEGMENTATION', 'VISITS', 'FUNNEL', 'RETENTION', 'TOP_K']];
 /** Differences that a failure shows. */
 const shown = 10;
 /** Questions that are asked before and after a change: no kept answer may outlive it. */
@@ -76,6 +77,7 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     for (const one of sessionMetrics) wanted.push(`session metric ${one}`);
     wanted.push('node EVENT_KIND', 'node PROPERTY', 'as of', 'cookieless', 'step timing');
     wanted.push('formulas', 'formulas by groups');
+    for (const form of ofKinds) wanted.push(`kinds ${form}`);
     for (const one of ['PROPERTY', 'EVENT_KIND', 'USER']) wanted.push(`dimension ${one}`);
     const least = (feature: string): number =>
       feature.startsWith('top metric') ? leastOfTop : leastOfEach;

@@ -238,6 +238,11 @@ export function missing(spec: InsightQuerySpec): string | undefined {
   );
   if (unnamed >= 0)
     return `Choose the property of ${formOf(spec).events.nameOf(unnamed).toLowerCase()}.`;
+  const scopes = [
+    ...spec.events.map(({ event }) => event),
+    ...[spec.session?.scope, spec.topK?.scope, spec.userFlow?.scope],
+  ];
+  if (scopes.some((scope) => scope?.kinds.includes(''))) return 'Choose the other kind of event.';
   const unwritten = spec.formulas.findIndex(({ expression }) => expression.trim() === '');
   if (unwritten >= 0) return `Write formula ${unwritten + 1}.`;
   if (spec.breakdowns.some(({ property }) => property === ''))

@@ -22,7 +22,7 @@ export type RowsOf = {
   granularity: Granularity;
 };
 
-/** undefined where no list can show them: alternatives between groups of filters are the insights' own. */
+/** undefined where no list can show them: alternatives between groups of filters, or kinds, are the insights' own. */
 export function rowsHref(of: RowsOf, rows: Rows): string | undefined {
   const { spec, projectId } = of;
   if (rows.profileId) return `/p/${projectId}/profiles/${encodeURIComponent(rows.profileId)}`;
@@ -33,6 +33,7 @@ export function rowsHref(of: RowsOf, rows: Rows): string | undefined {
     spec.topK?.scope ??
     spec.userFlow?.scope ??
     spec.events[rows.eventIndex ?? 0]?.event;
+  if (scope !== undefined && scope.kinds.length > 0) return undefined;
   const kind = rows.kind || scope?.kind || '';
   const conditions = [
     ...of.conditions,

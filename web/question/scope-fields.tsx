@@ -7,13 +7,8 @@ import { AggregationType } from '../../proto/gen/shared/insights/v1/insights_pb.
 import { Combo } from '../fields/combo.tsx';
 import { fromPropertyFilter, toPropertyFilter } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
-import {
-  propertySuggestions,
-  unknownKindHint,
-  useIsUnknownKind,
-  useKindSuggestions,
-  useSchema,
-} from '../filter/schema.ts';
+import { propertySuggestions, useSchema } from '../filter/schema.ts';
+import { KindFields } from './kind-fields.tsx';
 
 export function ScopeFields(props: {
   label: string;
@@ -23,18 +18,14 @@ export function ScopeFields(props: {
   onChange: (scope: EventFilter) => void;
 }) {
   const { label, onChange } = props;
-  const kinds = useKindSuggestions();
-  const isUnknown = useIsUnknownKind();
   const scope = props.scope ?? create(EventFilterSchema);
   return (
     <>
-      <Combo
+      <KindFields
         label={label}
-        value={scope.kind}
         placeholder={props.placeholder ?? 'Any event'}
-        suggestions={kinds}
-        hint={isUnknown(scope.kind) ? unknownKindHint : ''}
-        onValue={(kind) => onChange({ ...scope, kind })}
+        scope={scope}
+        onChange={(kinds) => onChange({ ...scope, ...kinds })}
       />
       <FilterBar
         label={props.filtersLabel ?? `${label}: filters`}

@@ -29,6 +29,11 @@ it('by groups it has the name of its group, too', () => {
   expect(seriesName(spec, pro)).toBe('1. Signup, pro');
 });
 
+it('several kinds are named one after the other', () => {
+  const spec = specOf({ events: [{ event: { kinds: ['signup', 'page_view'] } }], formulas: [] });
+  expect(seriesName(spec, whole)).toBe('Signup or Page view');
+});
+
 it('where there are formulas they alone are drawn', () => {
   expect(drawnSeries([{}, { formulaIndex: 0 }])).toEqual([{ formulaIndex: 0 }]);
   expect(drawnSeries([{}, {}])).toHaveLength(2);

@@ -81,12 +81,14 @@ export function valueName(property: string, value: string | undefined): string {
 function eventName(spec: InsightQuerySpec, index: number): string {
   if (spec.session) return metricNames[spec.session.metric];
   const event = spec.events[index];
-  const kind = event?.event?.kind ?? '';
+  const { kind = '', kinds = [] } = event?.event ?? {};
+  const name = kinds.length > 0 ? kinds.map(kindName).join(' or ') : kindName(kind);
+  const isEvery = kind === '' && kinds.length === 0;
   const aggregation = event?.aggregation ?? AggregationType.TOTAL;
-  if (aggregation <= AggregationType.TOTAL) return kind === '' ? 'Events' : kindName(kind);
-  if (aggregation === AggregationType.UNIQUE_USERS && kind === '') return 'Users';
+  if (aggregation <= AggregationType.TOTAL) return isEvery ? 'Events' : name;
+  if (aggregation === AggregationType.UNIQUE_USERS && isEvery) return 'Users';
   const property = event?.aggregationProperty ? ` of ${event.aggregationProperty}` : '';
-  return `${kindName(kind)}: ${aggregations[aggregation]}${property}`;
+  return `${name}: ${aggregations[aggregation]}${property}`;
 }
 
 /** A series of TRENDS or SEGMENTATION. Equal names get their place, so that each is the name of one. */

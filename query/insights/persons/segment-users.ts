@@ -33,6 +33,7 @@ import {
 import { encodeCursor } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
+import { kindsOf } from '../../filters/event-kinds.ts';
 import { profileKeySql } from '../../identity/identity-sql.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
 import { keyTextSql } from '../forms/top/user-profiles.ts';
@@ -109,7 +110,7 @@ function checkSize({ filterGroups }: SegmentUsersRequest, events: readonly Event
       path: `filterGroups[${place}].filters[${index}]`,
     })),
   );
-  const texts = events.map(({ kind }) => kind);
+  const texts = events.flatMap(kindsOf);
   // A path into a trait has the engine parse the trait's JSON, too.
   checkFilters(
     [...namedFilters(events, member), ...named],

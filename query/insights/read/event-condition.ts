@@ -13,6 +13,7 @@ import {
 } from '../../../proto/gen/common/v1/filter_pb.js';
 import type { EventQuery, FilterGroup } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Bindings } from '../../filters/bindings.ts';
+import { kindsOf, kindsSql } from '../../filters/event-kinds.ts';
 import { comparison, filterCondition } from '../../filters/filter.ts';
 import { traitComparisons } from '../../filters/profile-condition.ts';
 import { livingProfilesSql } from '../../identity/identity-sql.ts';
@@ -39,12 +40,12 @@ export function eventCondition(
   scope: Scope,
 ): EventCondition {
   if (event === undefined) return every;
-  const kinds = event.kind === '' ? [] : [`kind = ${scope.bindings.bind('String', event.kind)}`];
+  const ofKind = kindsSql(event, scope.bindings);
   const filters = event.filters.map((filter, index) =>
     filterSql(filter, `${path}.filters[${index}]`, scope),
   );
   return {
-    sql: all([...kinds, ...filters]),
+    sql: all([...(ofKind === undefined ? [] : [ofKind]), ...filters]),
     usesUser: event.filters.some(asksForTrait),
     kind: kindOf(event),
   };
@@ -62,9 +63,11 @@ export function onlyEvent(events: readonly EventQuery[], scope: Scope): EventCon
 /** Holds for every event. */
 export const every: EventCondition = { sql: 'true', usesUser: false, kind: 'every' };
 
-function kindOf({ kind, filters }: EventFilter): EventCondition['kind'] {
-  if (filters.length > 0) return 'filtered';
-  return kind === '' ? 'every' : { is: kind };
+function kindOf(event: EventFilter): EventCondition['kind'] {
+  if (event.filters.length > 0) return 'filtered';
+  const [only, ...others] = kindsOf(event);
+  if (only === undefined) return 'every';
+  return others.length === 0 ? { is: only } : 'kinds';
 }
 
 /** Filter groups; `parent` is their place in the request. Throws invalid_argument. */

@@ -112,6 +112,18 @@ it.each([
   expect(refusal(spec).split(': ')[0]).toBe(field);
 });
 
+it.each<[string, { kind?: string; kinds: string[] }]>([
+  ['.kinds: must be empty where kind is set', { kind: 'a', kinds: ['b'] }],
+  ['.kinds[1]: must not be empty', { kinds: ['a', ''] }],
+  ['.kinds: takes at most 20', { kinds: Array(21).fill('a') }],
+  ['.kinds[0]: takes at most 200 characters', { kinds: ['k'.repeat(201)] }],
+])('kinds are refused: %s', (rule, event) => {
+  const events = [{ event }];
+  expect(refusal({ insightType: InsightType.TRENDS, events })).toBe(`spec.events[0].event${rule}`);
+  const scoped = { insightType: InsightType.TOP_K, topK: { ...topK, scope: event } };
+  expect(refusal(scoped)).toBe(`spec.topK.scope${rule}`);
+});
+
 describe('a filter group without filters', () => {
   const filter = { property: 'plan', operator: FilterOperator.IS_SET };
   const { AND, OR } = LogicalOperator;

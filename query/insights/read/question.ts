@@ -10,12 +10,10 @@ import {
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import {
   hasMoreCodePoints,
-  maxKindCharacters,
   maxPropertyKeyCodePoints,
   maxQuestionMs,
   minQuestionMs,
 } from '../../../platform/limits.ts';
-import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import type {
   Granularity,
   InsightQuerySpec,
@@ -23,6 +21,7 @@ import type {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Bindings, createBindings } from '../../filters/bindings.ts';
+import { checkEventKinds } from '../../filters/event-kinds.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from './event-condition.ts';
@@ -202,12 +201,12 @@ function checkTexts(spec: InsightQuerySpec): void {
   ];
   const count = groups.reduce((sum, { filters }) => sum + filters.length, 0);
   checkFilterCount(count, 'spec');
-  for (const { event, path } of filtered) checkKind(event, path);
+  for (const { event, path } of filtered) if (event !== undefined) checkEventKinds(event, path);
   const named = groups.flatMap(({ filters, path }) =>
     filters.map((filter, index) => ({ filter, path: `${path}.filters[${index}]` })),
   );
   const texts = [
-    ...filtered.map(({ event }) => event?.kind ?? ''),
+    ...filtered.flatMap(({ event }) => [event?.kind ?? '', ...(event?.kinds ?? [])]),
     ...events.map(({ aggregationProperty }) => aggregationProperty),
     ...breakdowns.map(({ property }) => property),
     ...spec.formulas.flatMap(({ expression, displayName }) => [expression, displayName]),
@@ -222,12 +221,6 @@ function checkTexts(spec: InsightQuerySpec): void {
     texts,
     ({ operator, property }) => looksForPart(operator) || property.includes('.'),
   );
-}
-
-function checkKind(event: EventFilter | undefined, path: string): void {
-  if (event !== undefined && event.kind.length > maxKindCharacters) {
-    throw invalidArgument(`${path}.kind`, `takes at most ${maxKindCharacters} characters`);
-  }
 }
 
 function atMost(count: number, max: number, field: string): void {

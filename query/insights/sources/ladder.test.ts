@@ -58,6 +58,7 @@ const stickiness = questionOf(TOTAL, {
 
 it.each<[string, Question, string]>([
   ['counts of a kind', questionOf(TOTAL, {}, { kind: 'a' }), 'event_counts'],
+  ['counts of two kinds', questionOf(TOTAL, {}, { kinds: ['a', 'b'] }), 'event_counts'],
   ['counts of a plan', questionOf(TOTAL, {}, ofPlan), 'kept_cells'],
   ['users', questionOf(UNIQUE_USERS), 'profile_days'],
   ['users a day of a plan', questionOf(UNIQUE_USERS, {}, ofPlan), 'kept_active_profiles'],

@@ -80,6 +80,13 @@ export declare type EventFilter = Message<"common.v1.EventFilter"> & {
    * @generated from field: repeated common.v1.PropertyFilter filters = 2;
    */
   filters: PropertyFilter[];
+
+  /**
+   * Any of these kinds, at most 20; kind is then empty.
+   *
+   * @generated from field: repeated string kinds = 20;
+   */
+  kinds: string[];
 };
 
 /**

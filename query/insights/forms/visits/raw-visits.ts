@@ -1,5 +1,6 @@
 // Visits from the rows of events.
 
+import { kindsSql } from '../../../filters/event-kinds.ts';
 import { every } from '../../read/event-condition.ts';
 import { type Question, traitPrefix } from '../../read/question.ts';
 import { personJoinSql, userKeySql } from '../../sql/persons.ts';
@@ -23,8 +24,7 @@ export function rawCellsSql(question: Question, read: VisitRead, days: VisitDays
  */
 function rawVisitsSql(question: Question, read: VisitRead, days: VisitDays): string {
   const ofEdge = edgeColumns(question, read);
-  const { edgeKind } = read;
-  const isEdge = edgeKind === '' ? 'true' : `kind = ${question.bindings.bind('String', edgeKind)}`;
+  const isEdge = kindsSql({ kind: '', kinds: [...read.edgeKinds] }, question.bindings) ?? 'true';
   const events = readEventsSql(
     { ...question, everyEvent: every },
     {

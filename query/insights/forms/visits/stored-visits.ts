@@ -15,23 +15,23 @@ export function storedVisits(
   question: Question,
   read: VisitRead,
 ): ((days: VisitDays) => string) | undefined {
-  const { edge, edgeKind, countsOnly } = read;
-  const byExit = edge === 'last' && edgeKind === viewKind;
+  const { edge, edgeKinds, countsOnly } = read;
+  const byExit = edge === 'last' && edgeKinds.length === 1 && edgeKinds[0] === viewKind;
   const columns = columnsIn(byExit ? exitColumns : entryColumns, question);
   if (columns === undefined) return undefined;
   const width = columns.length;
-  if (byExit || (width === 0 && edgeKind === '')) {
+  if (byExit || (width === 0 && edgeKinds.length === 0)) {
     return (days) => endedVisitsSql(question, { byExit, width }, days);
   }
   // No table has the last event of another kind, and none has both how long a visit is and where it began.
   if (edge === 'last' || !countsOnly) return undefined;
-  return edgeKind === ''
+  return edgeKinds.length === 0
     ? (days) => storedEntriesSql(question, columns, days)
     : (days) => entriesOfKindSql(question, read, columns, days);
 }
 
 /**
- * Nearly all sessions begin with the kind that is asked for: their first events are in visit_entries. Only of sessions
+ * Nearly all sessions begin with a kind that is asked for: their first events are in visit_entries. Only of sessions
  * that have a day that begins otherwise all events are read.
  */
 function entriesOfKindSql(
@@ -40,9 +40,9 @@ function entriesOfKindSql(
   columns: readonly string[],
   days: VisitDays,
 ): string {
-  const kind = question.bindings.bind('String', read.edgeKind);
+  const kinds = question.bindings.bind('Array(String)', read.edgeKinds);
   const isOther = `session_id IN (SELECT session_id FROM visit_entries
-    WHERE project_id = ${question.project} AND ${days.inWindow} AND kind != ${kind})`;
+    WHERE project_id = ${question.project} AND ${days.inWindow} AND kind NOT IN ${kinds})`;
   const condition = both(days.events.condition, {
     ...{ sql: isOther, usesUser: false, kind: 'filtered' },
   });

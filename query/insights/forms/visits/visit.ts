@@ -8,6 +8,7 @@
 import { dayMs } from '../../../../platform/clock.ts';
 import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
 import { SessionMetric } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { kindsOf } from '../../../filters/event-kinds.ts';
 import { both, type EventCondition, eventCondition, every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 
@@ -35,9 +36,9 @@ export function isBounceSql(events: string, views: string, passive: string): str
 export interface VisitRead {
   /** A visit counts where one of its events meets it. */
   someEvent: EventCondition;
-  /** Which event of the visit its groups are of, among those of a kind (empty for every kind). */
+  /** Which event of the visit its groups are of, among those of some kinds (none for every kind). */
   edge: 'first' | 'last';
-  edgeKind: string;
+  edgeKinds: readonly string[];
   /** What must hold for that event; it has the kind. */
   edgeEvent: EventCondition;
   /** The metric is the number of visits. */
@@ -61,7 +62,8 @@ export function readVisits(question: Question): VisitRead {
   const metric = session?.metric ?? SessionMetric.UNSPECIFIED;
   const scope = eventCondition(session?.scope, 'spec.session.scope', question);
   const { everyEvent } = question;
-  const ofScope = { someEvent: everyEvent, edgeKind: session?.scope?.kind ?? '', edgeEvent: scope };
+  const edgeKinds = session?.scope === undefined ? [] : kindsOf(session.scope);
+  const ofScope = { someEvent: everyEvent, edgeKinds, edgeEvent: scope };
   switch (metric) {
     case SessionMetric.SESSIONS:
     case SessionMetric.AVG_DURATION:
@@ -70,7 +72,7 @@ export function readVisits(question: Question): VisitRead {
       return {
         someEvent: both(everyEvent, scope),
         edge: 'first',
-        edgeKind: '',
+        edgeKinds: [],
         edgeEvent: every,
         countsOnly: metric === SessionMetric.SESSIONS,
       };

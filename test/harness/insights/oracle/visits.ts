@@ -25,8 +25,9 @@ function visitTables(question: Question, metric: SessionMetric): string {
   const { scope: asked } = question.session ?? {};
   const scope = meetsScope(asked);
   // The events of the scope's kind; a question by other metrics, or of every kind, looks at all.
-  const isEdge = (metric === 'ENTRY' || metric === 'EXIT') && (asked?.kind ?? '') !== '';
-  const ofKind = isEdge ? meetsScope({ kind: asked?.kind ?? '' }) : 'true';
+  const { kind = '', kinds = [] } = asked ?? {};
+  const isEdge = (metric === 'ENTRY' || metric === 'EXIT') && (kind !== '' || kinds.length > 0);
+  const ofKind = isEdge ? meetsScope({ kind, kinds }) : 'true';
   const edge = (pick: string, value: string): string =>
     `${pick}(${value} ORDER BY ts, id) FILTER (WHERE ${ofKind})`;
   const counts: Record<string, string> = {

@@ -36,6 +36,9 @@ function featuresOf(question: Question): string[] {
     ...(session ? [`session metric ${session.metric}`] : []),
     ...(userFlow ? [`node ${userFlow.nodeKind ?? 'EVENT_KIND'}`] : []),
     ...(topK ? [`dimension ${topK.dimension}`, `top metric ${topK.metric ?? 'TOTAL'}`] : []),
+    ...(scopes.some((scope) => scope?.kinds)
+      ? [`kinds ${session ? 'VISITS' : question.type}`]
+      : []),
     ...(question.formulas ? ['formulas'] : []),
     ...(question.formulas && breakdowns.length > 0 ? ['formulas by groups'] : []),
     ...(question.asOfMs === undefined ? [] : ['as of']),

@@ -280,6 +280,10 @@ export class QuestionSource {
       ? ''
       : draw.pick(kinds.slice(0, draw.chance(0.7) ? 3 : kinds.length));
     const filters = draw.chance(filtered) ? [this.#filter()] : [];
+    if (draw.chance(0.15)) {
+      const several = this.#several(1, 4, () => draw.pick(kinds));
+      return { kinds: several, ...(filters.length > 0 && { filters }) };
+    }
     return { ...(kind !== '' && { kind }), ...(filters.length > 0 && { filters }) };
   }
 

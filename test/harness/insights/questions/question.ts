@@ -12,6 +12,8 @@ export interface Filter {
 
 export interface EventFilter {
   kind?: string;
+  /** In place of `kind`. */
+  kinds?: string[];
   filters?: Filter[];
 }
 
@@ -153,7 +155,7 @@ export function requestOf(question: Question): Record<string, unknown> {
 }
 
 function eventFilter(event: EventFilter | undefined): Record<string, unknown> | undefined {
-  return event && { kind: event.kind, filters: event.filters?.map(filterOf) };
+  return event && { ...event, filters: event.filters?.map(filterOf) };
 }
 
 function filterOf({ operator, source, ...rest }: Filter): Record<string, unknown> {

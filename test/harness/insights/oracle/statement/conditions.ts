@@ -97,8 +97,10 @@ export function meetsGroups({ filterGroups = [], filterGroupsOperator }: Questio
 }
 
 /** The event has the kind and meets the event's own filters. */
-export function meetsScope({ kind = '', filters = [] }: EventFilter = {}): string {
-  return all([...(kind === '' ? [] : [`kind = ${text(kind)}`]), ...filters.map(condition)]);
+export function meetsScope({ kind = '', kinds = [], filters = [] }: EventFilter = {}): string {
+  const named = kind === '' ? kinds : [kind];
+  const ofKind = `kind IN (${named.map(text).join(', ')})`;
+  return all([...(named.length === 0 ? [] : [ofKind]), ...filters.map(condition)]);
 }
 
 /** The event matches: its kind, its own filters and the filter groups. */
