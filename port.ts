@@ -162,17 +162,15 @@ async function openIngest(
 ): Promise<Ingest> {
   const salts = await openSalts({ nats, clock, log });
   shutdown.add('salts', async () => salts.close());
-  const compatOf = (projectId: string) => projects.get(projectId)?.record.compat ?? [];
+  const recordOf = (projectId: string) => projects.get(projectId)?.record;
   const ingest = startIngest({
     // The limits of senders, and the shape of frames.
     ...config,
-    nats,
-    disk,
-    salts,
-    authenticate,
+    ...{ nats, disk, salts, authenticate },
     caller: callerOptions(config, locate),
     collectPath: config.browserPaths.collectPath,
-    compatOf: config.compat ? compatOf : undefined,
+    compatOf: config.compat ? (projectId) => recordOf(projectId)?.compat ?? [] : undefined,
+    senderSettingsOf: recordOf,
     clock,
     log,
     metrics,

@@ -37,6 +37,7 @@ import { registerBatchCreate } from './rpc/connect-router.ts';
 import { createPageRoute } from './rpc/cors.ts';
 import { createIdentify, type IdentifyParts, registerIdentify } from './rpc/identify.ts';
 import type { UnaryRoute } from './rpc/unary-route.ts';
+import { SenderRules, type SenderSettings } from './senders/sender-rules.ts';
 
 /** Everything that ingest needs besides the broker. */
 interface IngestBase {
@@ -52,6 +53,8 @@ interface IngestBase {
   publicMaxAgeMs: number;
   /** The families of other vendors' SDKs that a project takes; absent, no path of theirs is served. */
   compatOf?: ((projectId: string) => readonly string[]) | undefined;
+  /** What a project asks of the senders with its public keys; absent, nothing. */
+  senderSettingsOf?: ((projectId: string) => SenderSettings | undefined) | undefined;
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -175,6 +178,7 @@ export function createIngest(
     clock,
     metrics,
     refusals: queue.refusals,
+    senders: new SenderRules(options.senderSettingsOf ?? (() => undefined)),
     maxBodyBytes: queue.maxBodyBytes,
     publicMaxAgeMs: options.publicMaxAgeMs,
   };
@@ -187,6 +191,7 @@ export function createIngest(
     clock,
     metrics,
     refusals: queue.refusals,
+    senders: eventParts.senders,
     maxBodyBytes: Math.min(maxIdentityBodyBytes, queue.maxBodyBytes),
   };
   const events = createBatchCreate(eventParts, log);

@@ -10,7 +10,6 @@ import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects
 import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { compatFamilies, isCompatFamily } from '../../platform/compat/compat-families.ts';
 import { clockMessage } from '../../platform/zones/clock-message.ts';
 import {
   type ApiKey,
@@ -43,6 +42,7 @@ import type {
 } from '../signed-in-customer.ts';
 import type { ProjectsByOrganization } from './by-organization.ts';
 import { changeProject, createApiKey, createProject, revokeApiKey } from './project-record.ts';
+import { changedSettings } from './project-settings.ts';
 import { refuseMoreBytes, refuseMoreProjects } from './projects-quota.ts';
 
 export interface ProjectDeps {
@@ -123,20 +123,15 @@ export function listProjects(
 }
 
 export async function updateProject(
-  { projects, clock }: Pick<ProjectDeps, 'projects' | 'clock'>,
+  { projects, byOrganization, clock }: Pick<ProjectDeps, 'projects' | 'byOrganization' | 'clock'>,
   request: UpdateRequest,
   signedIn: SignedInProjectMember,
 ): Promise<{ project: Project }> {
   sameProject(request.id, signedIn);
-  const changes: Partial<Pick<ProjectRecord, 'displayName' | 'timezone' | 'compat'>> = {};
-  if (request.displayName !== undefined) {
-    changes.displayName = displayNameField('displayName', request.displayName);
-  }
-  if (request.timezone !== undefined) {
-    changes.timezone = timezoneField('timezone', request.timezone);
-  }
-  if (request.compat !== undefined) {
-    changes.compat = compatField('compat.families', request.compat.families);
+  const changes = changedSettings(request);
+  if (changes.allowedOrigins !== undefined && changes.allowedOrigins.length > 0) {
+    const { organizationId } = held(projects, signedIn.projectId);
+    refuseMoreBytes({ projects, byOrganization }, organizationId);
   }
   const record = await changeProject(projects, signedIn.projectId, clock, (project) =>
     Object.keys(changes).length === 0 ? project : { ...project, ...changes },
@@ -229,11 +224,6 @@ function kindField(field: string, value: ApiKeyKindValue): ApiKeyKind {
   }
 }
 
-function compatField(field: string, names: readonly string[]): readonly string[] {
-  if (names.every(isCompatFamily)) return compatFamilies.filter((family) => names.includes(family));
-  throw invalidArgument(field, `must be names of ${compatFamilies.join(', ')}`);
-}
-
 function projectMessage(record: ProjectRecord): Project {
   return create(ProjectSchema, {
     id: record.id,
@@ -244,6 +234,7 @@ function projectMessage(record: ProjectRecord): Project {
     createTime: timestampOf(record.createTime),
     updateTime: timestampOf(record.updateTime),
     compat: [...(record.compat ?? [])],
+    allowedOrigins: [...(record.allowedOrigins ?? [])],
   });
 }
 

@@ -16,6 +16,7 @@ import { compatAnswer } from './compat-answer.ts';
 import type { CollectEndpoint, SentHead, SentKey } from './endpoint.ts';
 import { dataText, readSentJson } from './mapping/sent-body.ts';
 import { receiveText } from './receive-text.ts';
+import { firstKey, keyInText } from './sent-key.ts';
 
 export interface CallOptions {
   parts: ItemParts;
@@ -38,8 +39,6 @@ const accessMethod = 'sdk.events.v1.EventsService/BatchCreate';
 const maxUnknownBytes = 4 * 1_048_576;
 /** Of one request: an SDK's batch has hundreds, and each becomes an object. */
 const maxItems = 10_000;
-/** A raw key's form, wherever it stands. */
-const keyForm = /(?:pub|prv)_[0-9A-Za-z]{42}/;
 
 /** Undefined where the sender is gone. */
 export async function serveCall(options: CallOptions, call: Call): Promise<HttpAnswer | undefined> {
@@ -64,7 +63,7 @@ async function serve(options: CallOptions, call: Call): Promise<Served | undefin
   const { clock, maxBodyBytes } = options.parts.events;
   const receiveTimeMs = clock.nowMs();
   const headKey = firstKey(endpoints, head, undefined);
-  const early = headKey && (await principalOf(headKey, options));
+  const early = headKey && (await principalOf(headKey, options, call));
   if (early !== undefined) {
     if ('kind' in early) return { outcome: early };
     lease.claim(early.keyId);
@@ -74,10 +73,10 @@ async function serve(options: CallOptions, call: Call): Promise<Served | undefin
   if (text === undefined) return undefined;
   if (!Buffer.isBuffer(text)) return { outcome: told(options, call, early, text) };
 
-  const found = headKey ?? keyInText(text, call);
+  const found = headKey ?? keyInText(text, call.request);
   if (found === undefined) return { outcome: noKey };
   // The key of a head is asked once more: it may have been revoked while the body came.
-  const principal = await principalOf(found, options);
+  const principal = await principalOf(found, options, call);
   if ('kind' in principal) return { outcome: principal };
   if (early === undefined && !lease.handOver(principal.keyId)) return { outcome: tooManyHeld };
   const read = readWithin(options.parts.events.eventLimit, principal.keyId, text.length, () => {
@@ -117,7 +116,8 @@ async function serveJson(options: CallOptions, call: Call, read: ReadCall): Prom
   }
   // A text of the body that looks like a key may stand before the key itself.
   const key = endpoint.keyOf(head, json) ?? found;
-  const principal = key.text === found.text ? read.principal : await principalOf(key, options);
+  const principal =
+    key.text === found.text ? read.principal : await principalOf(key, options, call);
   if ('kind' in principal) return { outcome: principal, endpoint };
   const { family } = endpoint;
   if (!options.familiesOf(principal.projectId).includes(family)) {
@@ -167,31 +167,18 @@ function longestList(json: unknown): number {
   return Math.max(0, ...lists.map(({ length }) => length));
 }
 
-function firstKey(
-  endpoints: readonly CollectEndpoint[],
-  head: SentHead,
-  json: unknown,
-): SentKey | undefined {
-  for (const { keyOf } of endpoints) {
-    const key = keyOf(head, json);
-    if (key !== undefined) return key;
-  }
-  return undefined;
-}
-
-/** A key costs a search of the bytes: without one that opens something, the body is not parsed. */
-function keyInText(text: Buffer, { request }: Call): SentKey | undefined {
-  const [key] = keyForm.exec(text.toString('latin1')) ?? [];
-  if (key === undefined) return undefined;
-  return { text: key, from: request.method === 'GET' ? 'url' : 'body' };
-}
-
+/** A key whose project takes nothing from the request's origin opens nothing. */
 async function principalOf(
   { text, from }: SentKey,
-  { parts }: CallOptions,
+  options: CallOptions,
+  call: Call,
 ): Promise<Principal | Refusal> {
+  const { authenticate, senders } = options.parts.events;
   const credentials = from === 'url' ? { apiKeyParam: text } : { apiKey: text };
-  return principalOrRefusal(await parts.events.authenticate(accessMethod, credentials));
+  const principal = principalOrRefusal(await authenticate(accessMethod, credentials));
+  if ('kind' in principal) return principal;
+  const refused = senders.refusalOf(principal, call.head.headers.origin);
+  return refused === undefined ? principal : told(options, call, principal, refused);
 }
 
 const noKey = refusal(
@@ -217,9 +204,6 @@ function told(
   if (principal === undefined) return refused;
   const { projectId } = principal;
   const method = `compat/${endpoint?.family ?? ''}`;
-  // Who may switch the family on learns that its requests come.
-  const isOff = refused.reason === 'compat_off';
-  const refusal: Refusal = isOff ? { ...refused, code: 'invalid_argument' } : refused;
-  parts.events.refusals.tell({ projectId, method, refusal, headers: head.headers });
+  parts.events.refusals.tell({ projectId, method, refusal: refused, headers: head.headers });
   return refused;
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { liveSubject } from '../../platform/live/live-subjects.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
 import { encodeRefusal, untoldRefusals } from '../../proto/wire/live/refusal-message.ts';
-import type { Refusal } from '../rpc/answer.ts';
+import type { Refusal, RefusalCode } from '../rpc/answer.ts';
 import { sdkOf } from './sdk-name.ts';
 import { toldField } from './told-field.ts';
 
@@ -23,6 +23,13 @@ interface RefusalsOptions {
   send(subject: string, content: Uint8Array): void;
   clock: Clock;
 }
+
+/** The sender's project can mend these: what it sent, how much, and whom its settings let send. */
+const toldCodes: ReadonlySet<RefusalCode> = new Set([
+  'invalid_argument',
+  'resource_exhausted',
+  'permission_denied',
+]);
 
 /** A second's worth of messages: of a project, and of this process. */
 const perSecond = { ofProject: 50, ofAll: 1_000 };
@@ -51,9 +58,9 @@ export class Refusals {
     this.#options = options;
   }
 
-  /** Never throws. Refusals that are not about what was sent are not told: nobody can mend them at the sender. */
+  /** Never throws. */
   tell({ projectId, method, refusal, headers }: RefusedRequest): void {
-    if (refusal.code !== 'invalid_argument' && refusal.code !== 'resource_exhausted') return;
+    if (!toldCodes.has(refusal.code)) return;
     const subject = liveSubject('refused', projectId);
     if (subject === undefined) return;
     const timeMs = this.#options.clock.nowMs();

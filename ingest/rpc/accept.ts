@@ -13,6 +13,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { CrowdingProjects } from '../publish/crowding-projects.ts';
 import type { Publisher } from '../publish/publish.ts';
 import type { Refusals } from '../refusals/refusals.ts';
+import type { SenderRules } from '../senders/sender-rules.ts';
 import type { ShortContext } from '../validation/short-shape.ts';
 import type { ReadBody } from '../validation/text/reference-body.ts';
 import {
@@ -38,6 +39,7 @@ export interface IngestParts {
   clock: Clock;
   metrics: IngestMetrics;
   refusals: Pick<Refusals, 'tell'>;
+  senders: Pick<SenderRules, 'refusalOf'>;
   /** The largest body after decompression. */
   maxBodyBytes: number;
   /** How long before receipt an event of a public key may have occurred; Infinity without a bound. */

@@ -11,8 +11,8 @@ import { createUnaryRoute, type UnaryMethod, type UnaryRoute } from './unary-rou
 export function createBatchCreate(parts: IngestParts, log: Log): UnaryRoute {
   const methods = new Map<string, UnaryMethod>();
   for (const [path, shape] of shapeRoutes) methods.set(path, methodOf(path.slice(1), shape, parts));
-  const { authenticate, clock, maxBodyBytes, refusals } = parts;
-  return createUnaryRoute({ methods, authenticate, clock, maxBodyBytes, refusals, log });
+  const { authenticate, clock, maxBodyBytes, refusals, senders } = parts;
+  return createUnaryRoute({ methods, authenticate, clock, maxBodyBytes, refusals, senders, log });
 }
 
 function methodOf(accessMethod: string, shape: ShapeRoute, parts: IngestParts): UnaryMethod {

@@ -100,6 +100,8 @@ async function answerCall(
   const receiveTimeMs = parts.clock.nowMs();
   const principal = await authenticateContext(parts.authenticate, context);
   if ('kind' in principal) return principal;
+  const refused = originRefusal(parts, context, principal);
+  if (refused !== undefined) return refused;
   const timeShiftMs = timeShiftOfContext(context, receiveTimeMs, principal);
   if (typeof timeShiftMs === 'object') return timeShiftMs;
   const request = callerRequestOf(context);
@@ -117,6 +119,17 @@ async function answerCall(
   const answer = 'code' in body ? body : await acceptEvents(call, body, parts);
   if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer);
   return answer;
+}
+
+/** The project's people are told of it too. */
+export function originRefusal(
+  { senders, refusals }: Pick<IngestParts, 'senders' | 'refusals'>,
+  context: HandlerContext,
+  principal: Principal,
+): Refusal | undefined {
+  const refused = senders.refusalOf(principal, context.requestHeader.get('origin') ?? undefined);
+  if (refused !== undefined) tellRefusal(refusals, context, principal, refused);
+  return refused;
 }
 
 export function tellRefusal(

@@ -30,6 +30,7 @@ import {
 } from './answer.ts';
 import {
   authenticateContext,
+  originRefusal,
   refusalError,
   tellRefusal,
   timeShiftOfContext,
@@ -44,7 +45,8 @@ type SharedParts =
   | 'shardOf'
   | 'clock'
   | 'maxBodyBytes'
-  | 'refusals';
+  | 'refusals'
+  | 'senders';
 
 export interface IdentifyParts extends Pick<IngestParts, SharedParts> {
   metrics: Pick<IngestMetrics, 'acceptedChanges' | 'refusedRequests'>;
@@ -69,8 +71,8 @@ export function createIdentify(parts: IdentifyParts, log: Log): UnaryRoute {
       writeBinary: () => toBinary(AliasResponseSchema, create(AliasResponseSchema)),
     });
   }
-  const { authenticate, clock, maxBodyBytes, refusals } = parts;
-  return createUnaryRoute({ methods, authenticate, clock, maxBodyBytes, refusals, log });
+  const { authenticate, clock, maxBodyBytes, refusals, senders } = parts;
+  return createUnaryRoute({ methods, authenticate, clock, maxBodyBytes, refusals, senders, log });
 }
 
 function methodOf(
@@ -127,6 +129,8 @@ async function answerCall(
   const receiveTimeMs = parts.clock.nowMs();
   const principal = await authenticateContext(parts.authenticate, context);
   if ('kind' in principal) return principal;
+  const refused = originRefusal(parts, context, principal);
+  if (refused !== undefined) return refused;
   // A change has no time of its own: a wrong one is refused as it is elsewhere.
   const timeShiftMs = timeShiftOfContext(context, receiveTimeMs, principal);
   if (typeof timeShiftMs === 'object') return timeShiftMs;

@@ -12,6 +12,7 @@ import type { HttpAnswer, PlainRequestRoute } from '../../platform/http/plain/pl
 import type { Log } from '../../platform/log.ts';
 import { timeShiftOf } from '../caller/sent-time.ts';
 import type { Refusals } from '../refusals/refusals.ts';
+import type { SenderRules } from '../senders/sender-rules.ts';
 import { bodyTooLarge, invalidBody } from '../validation/text/reference-body.ts';
 import {
   type Accepted,
@@ -58,6 +59,7 @@ interface UnaryRouteOptions {
   /** The largest body after decompression. */
   maxBodyBytes: number;
   refusals: Pick<Refusals, 'tell'>;
+  senders: Pick<SenderRules, 'refusalOf'>;
   log: Log;
 }
 
@@ -168,7 +170,7 @@ async function serve(
 /** Undefined where the sender is gone. */
 async function answerCall(
   call: Call,
-  { authenticate, clock, maxBodyBytes, refusals }: UnaryRouteOptions,
+  { authenticate, clock, maxBodyBytes, refusals, senders }: UnaryRouteOptions,
   receive: Receive,
   known: Principal | undefined,
 ): Promise<Answer | undefined> {
@@ -178,6 +180,13 @@ async function answerCall(
   const access = known ?? accessOf(call, authenticate);
   const principal = access instanceof Promise ? await access : access;
   if ('kind' in principal) return principal;
+  const { projectId } = principal;
+  const told = (refusal: Refusal): Refusal => {
+    refusals.tell({ projectId, method: method.accessMethod, refusal, headers });
+    return refusal;
+  };
+  const originRefusal = senders.refusalOf(principal, headers.origin);
+  if (originRefusal !== undefined) return told(originRefusal);
   const timeoutMs = timeoutMsOf(headers);
   const protocolRefusal = checkProtocol(headers);
   if (protocolRefusal !== undefined) return protocolRefusal;
@@ -187,11 +196,6 @@ async function answerCall(
   const receiving = receive(principal);
   const received = receiving instanceof Promise ? await receiving : receiving;
   if (received.kind === 'gone') return undefined;
-  const { projectId } = principal;
-  const told = (refusal: Refusal): Refusal => {
-    refusals.tell({ projectId, method: method.accessMethod, refusal, headers });
-    return refusal;
-  };
   if (received.kind !== 'received') return told(receivingRefusal(received, maxBodyBytes));
   if (receiving instanceof Promise) {
     // A sender that takes a minute for a body may have a key that was revoked meanwhile.

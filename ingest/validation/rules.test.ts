@@ -279,6 +279,7 @@ async function receivingRefusal(
     clock: systemClock,
     maxBodyBytes,
     refusals: { tell: () => {} },
+    senders: { refusalOf: () => undefined },
     log: createLog('silent'),
   });
   const bodies = new BodyReceiver(new RequestMemory());

@@ -21,6 +21,8 @@ export interface ProjectRecord {
   keys: readonly ApiKeyRecord[];
   /** The families of other vendors' SDKs whose requests are taken: none unless set. */
   compat?: readonly string[];
+  /** Patterns of the origins whose pages may send with a public key: all unless set. */
+  allowedOrigins?: readonly string[];
 }
 
 export interface ApiKeyRecord {
@@ -55,9 +57,13 @@ function isProject(value: unknown): value is ProjectRecord {
   ] as const;
   if (!hasTexts(value, texts) || Reflect.get(value, 'schemaVersion') !== 1) return false;
   const keys: unknown = Reflect.get(value, 'keys');
-  const compat: unknown = Reflect.get(value, 'compat') ?? [];
-  if (!Array.isArray(compat) || !compat.every((name) => typeof name === 'string')) return false;
+  const lists = [Reflect.get(value, 'compat'), Reflect.get(value, 'allowedOrigins')];
+  if (!lists.every((list) => list === undefined || isTexts(list))) return false;
   return Array.isArray(keys) && keys.every(isKey);
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function isKey(value: unknown): value is ApiKeyRecord {

@@ -68,6 +68,8 @@ const rules: Record<string, string> = {
   identity_headers_missing: 'Cookieless events need a User-Agent header and the visitor’s address',
   compat_off:
     'Requests of this vendor’s SDK come, and the project’s settings do not name it: switch it on there',
+  origin:
+    'A page of another origin sent it with a public key: the project’s settings list the allowed origins',
   rate_limit: 'The key sent more than its limit: the sender waits and sends again',
   busy: 'The service had no room for the request: the sender sends again',
   broker_full: 'The queue is full: the sender sends again',

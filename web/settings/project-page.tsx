@@ -7,6 +7,7 @@ import { inProject } from '../client.ts';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { ZoneField } from '../fields/zone-field.tsx';
+import { AllowedOrigins } from '../senders/allowed-origins.tsx';
 import { toast } from '../ui/toasts.tsx';
 import {
   currentOrg,
@@ -42,6 +43,7 @@ export function Page() {
         )}
       </section>
       <VendorFamilies key={project.id} project={project} />
+      <AllowedOrigins key={project.id} project={project} />
       <ProjectKeys project={project} />
       <section class="card">
         <h2>Annotations</h2>

@@ -12,6 +12,7 @@ import {
   acceptEvents,
   type IngestParts,
 } from '../../../ingest/rpc/accept.ts';
+import { SenderRules } from '../../../ingest/senders/sender-rules.ts';
 import { scanJsonBody } from '../../../ingest/validation/text/scan-body.ts';
 import { createTokenBuckets } from '../../../platform/access/token-bucket.ts';
 import { dayMs } from '../../../platform/clock.ts';
@@ -121,6 +122,7 @@ function partsOf(hash: Hash): IngestParts {
     publisher: publisherTo(hash),
     crowding: { isSlowed: () => false },
     refusals: { tell: () => {} },
+    senders: new SenderRules(() => undefined),
     shardOf: () => 0,
     clock,
     metrics: createIngestMetrics(createMetrics()),

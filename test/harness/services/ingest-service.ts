@@ -88,6 +88,7 @@ export async function startIngestService(
     },
     collectPath,
     compatOf: (projectId) => projects.get(projectId)?.record.compat ?? [],
+    senderSettingsOf: (projectId) => projects.get(projectId)?.record,
     eventsPerSecond: 0,
     eventsBurst: 1,
     publicMaxAgeMs: 30 * dayMs,

@@ -76,6 +76,15 @@ export declare type Project = Message<"dashboard.projects.v1.Project"> & {
    * @generated from field: repeated string compat = 21;
    */
   compat: string[];
+
+  /**
+   * The origins whose pages may send with a public key, such as https://example.com, example.com:8080 (http and https)
+   * or *.example.com (each name below it); none: those of every origin. Requests without an Origin header, and those with
+   * a private key, are not asked.
+   *
+   * @generated from field: repeated string allowed_origins = 23;
+   */
+  allowedOrigins: string[];
 };
 
 /**
@@ -347,6 +356,13 @@ export declare type UpdateRequest = Message<"dashboard.projects.v1.UpdateRequest
    * @generated from field: dashboard.projects.v1.CompatFamilies compat = 21;
    */
   compat?: CompatFamilies | undefined;
+
+  /**
+   * Replaces the allowed origins.
+   *
+   * @generated from field: dashboard.projects.v1.AllowedOrigins allowed_origins = 23;
+   */
+  allowedOrigins?: AllowedOrigins | undefined;
 };
 
 /**
@@ -374,6 +390,26 @@ export declare type CompatFamilies = Message<"dashboard.projects.v1.CompatFamili
  * Use `create(CompatFamiliesSchema)` to create a new message.
  */
 export declare const CompatFamiliesSchema: GenMessage<CompatFamilies>;
+
+/**
+ * Origins whose pages may send with a public key.
+ *
+ * @generated from message dashboard.projects.v1.AllowedOrigins
+ */
+export declare type AllowedOrigins = Message<"dashboard.projects.v1.AllowedOrigins"> & {
+  /**
+   * At most 50, of at most 255 characters, as in Project.allowed_origins; none: every origin's.
+   *
+   * @generated from field: repeated string origins = 1;
+   */
+  origins: string[];
+};
+
+/**
+ * Describes the message dashboard.projects.v1.AllowedOrigins.
+ * Use `create(AllowedOriginsSchema)` to create a new message.
+ */
+export declare const AllowedOriginsSchema: GenMessage<AllowedOrigins>;
 
 /**
  * The project.
