@@ -7,7 +7,7 @@ export interface IngestMetrics {
   /** Those of requests included that were answered with 503, and whose frame the broker acknowledged afterwards. */
   acceptedEvents: Counter;
   acceptedChanges: Counter;
-  /** Cookieless events that got no id, of requests that were accepted. */
+  /** Cookieless events that got no id, and events that their project excludes, of requests that were accepted. */
   droppedEvents: Counter<'reason'>;
   /** Requests that were refused, by rule or reason. */
   refusedRequests: Counter<'reason'>;
@@ -60,7 +60,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     ),
     droppedEvents: metrics.counter(
       'millrace_dropped_events_total',
-      'Cookieless events that could be given no identity, by reason.',
+      'Cookieless events that could be given no identity, and events that their project excludes, by reason.',
       ['reason'],
     ),
     refusedRequests: metrics.counter(

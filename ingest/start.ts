@@ -138,11 +138,12 @@ export function startIngest(options: IngestOptions): Ingest {
     onLate: (count) => metrics.acceptedChanges.inc(count),
   });
   const send = (subject: string, content: Uint8Array): void => tellLive(nats, subject, content);
+  const refusals = new Refusals({ send, clock });
   const routes = createIngest(options, metrics, {
     events,
     changes,
     crowding,
-    refusals: new Refusals({ send, clock }),
+    refusals,
     onPreflight: createPreflightNotice(send, clock),
     maxBodyBytes: Math.min(maxBodyBytes, payloadBytes - brokerPayloadReserveBytes),
   });
@@ -150,6 +151,7 @@ export function startIngest(options: IngestOptions): Ingest {
     ...routes,
     close: () => {
       crowding.close();
+      refusals.tellRest();
       events.close();
       changes.close();
     },
@@ -184,6 +186,7 @@ export function createIngest(
   };
   const changeParts: IdentifyParts = {
     authenticate,
+    callers: eventParts.callers,
     eventLimit: eventParts.eventLimit,
     publisher: queue.changes,
     crowding: queue.crowding,

@@ -86,6 +86,19 @@ export function networks(texts: readonly string[]): BlockList {
   return list;
 }
 
+/** The one spelling of an address or a network, with the bits of its prefix; undefined for any other text. */
+export function networkOf(text: string): string | undefined {
+  const [written = '', bits, ...rest] = text.split('/');
+  const address = canonicalAddress(written);
+  // Of an IPv4 address written as IPv6 nobody knows which address its bits are of.
+  if (address === undefined || isIP(address) !== isIP(written)) return undefined;
+  const widest = isIP(address) === 4 ? 32 : 128;
+  const prefix = bits ?? String(widest);
+  // Not by Number alone: it reads the empty text after `10.0.0.0/` as 0, which is every address.
+  const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= widest;
+  return isPrefix && rest.length === 0 ? `${address}/${Number(prefix)}` : undefined;
+}
+
 /** A setting's networks, with commas between; an address alone is a network of one. `problems` gets each wrong one. */
 export function readNetworks(
   name: string,
@@ -96,15 +109,10 @@ export function readNetworks(
   for (const network of (text ?? '').split(',')) {
     const trimmed = network.trim();
     if (trimmed === '') continue;
-    const [address = '', bits, ...rest] = trimmed.split('/');
-    const version = isIP(address);
-    const widest = version === 4 ? 32 : 128;
-    const prefix = bits ?? String(widest);
-    // Not by Number alone: it reads the empty text after `10.0.0.0/` as 0, which is every address.
-    const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= widest;
-    if (version === 0 || !isPrefix || rest.length > 0)
+    const read = networkOf(trimmed);
+    if (read === undefined)
       problems.push(`${name}: ${trimmed} is not a network such as 10.0.0.0/8`);
-    else right.push(`${address}/${prefix}`);
+    else right.push(read);
   }
   return networks(right);
 }

@@ -42,7 +42,7 @@ import type {
 } from '../signed-in-customer.ts';
 import type { ProjectsByOrganization } from './by-organization.ts';
 import { changeProject, createApiKey, createProject, revokeApiKey } from './project-record.ts';
-import { changedSettings } from './project-settings.ts';
+import { changedSettings, exclusionsMessage, hasLists } from './project-settings.ts';
 import { refuseMoreBytes, refuseMoreProjects } from './projects-quota.ts';
 
 export interface ProjectDeps {
@@ -129,7 +129,7 @@ export async function updateProject(
 ): Promise<{ project: Project }> {
   sameProject(request.id, signedIn);
   const changes = changedSettings(request);
-  if (changes.allowedOrigins !== undefined && changes.allowedOrigins.length > 0) {
+  if (hasLists(changes)) {
     const { organizationId } = held(projects, signedIn.projectId);
     refuseMoreBytes({ projects, byOrganization }, organizationId);
   }
@@ -235,6 +235,7 @@ function projectMessage(record: ProjectRecord): Project {
     updateTime: timestampOf(record.updateTime),
     compat: [...(record.compat ?? [])],
     allowedOrigins: [...(record.allowedOrigins ?? [])],
+    ...(record.exclusions && { exclusions: exclusionsMessage(record.exclusions) }),
   });
 }
 

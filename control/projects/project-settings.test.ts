@@ -54,3 +54,37 @@ it('refuses origins that are none, or too many, and changes nothing', async () =
   await set(['shop.example']);
   expect((await projects.get({})).project?.allowedOrigins).toEqual(['shop.example']);
 });
+
+it('keeps exclusions in one form, and replaces all four lists', async () => {
+  const sent = {
+    networks: ['203.0.113.7', '10.0.0.0/08', '2001:DB8:0::/32', '10.0.0.0/8'],
+    paths: [' /admin/* '],
+    countries: ['de'],
+    userAgents: ['HeadlessChrome'],
+  };
+  const { project } = await projects.update({ exclusions: sent });
+  expect(project?.exclusions).toMatchObject({
+    networks: ['203.0.113.7/32', '10.0.0.0/8', '2001:db8::/32'],
+    paths: ['/admin/*'],
+    countries: ['DE'],
+    userAgents: ['HeadlessChrome'],
+  });
+  await projects.update({ exclusions: { paths: ['*/preview'] } });
+  expect((await projects.get({})).project?.exclusions).toMatchObject({
+    ...{ networks: [], countries: [], userAgents: [] },
+    paths: ['*/preview'],
+  });
+});
+
+it.each([
+  [{ networks: ['10.0.0.0/33'] }, 'exclusions.networks[0]: must be an address or a network'],
+  [{ networks: ['::ffff:10.0.0.0/104'] }, 'exclusions.networks[0]: must be an address'],
+  [{ networks: ['10.0.0.0/'] }, 'exclusions.networks[0]: must be an address'],
+  [{ paths: ['/a', 'admin'] }, 'exclusions.paths[1]: must be a path'],
+  [{ countries: ['DEU'] }, 'exclusions.countries[0]: must be a country'],
+  [{ userAgents: [''] }, 'exclusions.userAgents[0]: must be a part of a user agent'],
+  [{ userAgents: ['a'.repeat(256)] }, 'of at most 255 characters'],
+  [{ paths: Array.from({ length: 51 }, () => '/') }, 'exclusions.paths: must have at most 50'],
+])('refuses the exclusions %j', async (exclusions, message) => {
+  await expect(projects.update({ exclusions })).rejects.toMatchObject(invalid(message));
+});

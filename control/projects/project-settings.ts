@@ -1,5 +1,6 @@
 // The settings of a project that an Update may change: the rules of each field, and the form in which it is stored.
 
+import { create } from '@bufbuild/protobuf';
 import type { ProjectRecord } from '../../platform/access/projects.ts';
 import { compatFamilies, isCompatFamily } from '../../platform/compat/compat-families.ts';
 import {
@@ -7,17 +8,27 @@ import {
   maxOriginCharacters,
   originPattern,
 } from '../../platform/senders/allowed-origins.ts';
-import type { UpdateRequest } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import {
+  type Exclusions,
+  exclusionLists,
+  maxExclusionCharacters,
+  maxExclusions,
+} from '../../platform/senders/exclusions.ts';
+import {
+  type Exclusions as ExclusionsMessage,
+  ExclusionsSchema,
+  type UpdateRequest,
+} from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { displayNameField, invalidArgument, timezoneField } from '../request-fields.ts';
 
 type ProjectSettings = Pick<
   ProjectRecord,
-  'displayName' | 'timezone' | 'compat' | 'allowedOrigins'
+  'displayName' | 'timezone' | 'compat' | 'allowedOrigins' | 'exclusions'
 >;
 
 /** Only the settings that the request names. Throws invalid_argument. */
 export function changedSettings(request: UpdateRequest): Partial<ProjectSettings> {
-  const { displayName, timezone, compat, allowedOrigins } = request;
+  const { displayName, timezone, compat, allowedOrigins, exclusions } = request;
   return {
     ...(displayName !== undefined && { displayName: displayNameField('displayName', displayName) }),
     ...(timezone !== undefined && { timezone: timezoneField('timezone', timezone) }),
@@ -25,7 +36,23 @@ export function changedSettings(request: UpdateRequest): Partial<ProjectSettings
     ...(allowedOrigins !== undefined && {
       allowedOrigins: originsField('allowedOrigins.origins', allowedOrigins.origins),
     }),
+    ...(exclusions !== undefined && { exclusions: exclusionsField('exclusions', exclusions) }),
   };
+}
+
+/** Whether the settings hold lists, by which a record grows. */
+export function hasLists({ allowedOrigins = [], exclusions }: Partial<ProjectSettings>): boolean {
+  return [allowedOrigins, ...Object.values(exclusions ?? {})].some(({ length }) => length > 0);
+}
+
+export function exclusionsMessage(lists: Exclusions): ExclusionsMessage {
+  const { networks, paths, countries, userAgents } = lists;
+  return create(ExclusionsSchema, {
+    networks: [...networks],
+    paths: [...paths],
+    countries: [...countries],
+    userAgents: [...userAgents],
+  });
 }
 
 function compatField(field: string, names: readonly string[]): readonly string[] {
@@ -34,16 +61,46 @@ function compatField(field: string, names: readonly string[]): readonly string[]
 }
 
 function originsField(field: string, texts: readonly string[]): readonly string[] {
-  if (texts.length > maxAllowedOrigins) {
-    throw invalidArgument(field, `must have at most ${maxAllowedOrigins}`);
-  }
-  const patterns = texts.map((text, index) => {
-    const pattern = text.length > maxOriginCharacters ? undefined : originPattern(text);
-    if (pattern !== undefined) return pattern;
-    throw invalidArgument(
-      `${field}[${index}]`,
-      `must be an origin such as https://example.com, example.com:8080 or *.example.com, of at most ${maxOriginCharacters} characters`,
-    );
+  return listField(field, texts, {
+    max: maxAllowedOrigins,
+    maxCharacters: maxOriginCharacters,
+    read: originPattern,
+    rule: 'must be an origin such as https://example.com, example.com:8080 or *.example.com',
   });
-  return [...new Set(patterns)];
+}
+
+function exclusionsField(field: string, sent: ExclusionsMessage): Exclusions {
+  const bounds = { max: maxExclusions, maxCharacters: maxExclusionCharacters };
+  const read = (name: keyof Exclusions): readonly string[] =>
+    listField(`${field}.${name}`, sent[name], { ...bounds, ...exclusionLists[name] });
+  return {
+    networks: read('networks'),
+    paths: read('paths'),
+    countries: read('countries'),
+    userAgents: read('userAgents'),
+  };
+}
+
+interface TextList {
+  max: number;
+  maxCharacters: number;
+  /** The form that is kept; undefined where the text is none. */
+  read(text: string): string | undefined;
+  /** The rest of the sentence after the field's name. */
+  rule: string;
+}
+
+/** Each text once. */
+function listField(
+  field: string,
+  texts: readonly string[],
+  { max, maxCharacters, read, rule }: TextList,
+): readonly string[] {
+  if (texts.length > max) throw invalidArgument(field, `must have at most ${max}`);
+  const kept = texts.map((text, index) => {
+    const item = text.length > maxCharacters ? undefined : read(text.trim());
+    if (item !== undefined) return item;
+    throw invalidArgument(`${field}[${index}]`, `${rule}, of at most ${maxCharacters} characters`);
+  });
+  return [...new Set(kept)];
 }

@@ -6,10 +6,13 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../platform/clock.ts';
 import type { CookielessIds } from '../../proto/wire/frame.ts';
 import type { CallerIdentity } from '../caller/caller.ts';
+import type { ExclusionRule } from '../senders/exclusion-rules.ts';
 import { type DaySalt, dayOf, type Salts } from './salt.ts';
 
 /** Why a cookieless event is dropped; the answer counts by these names. */
-type DropReason = 'day_out_of_range' | 'salt_unavailable' | 'salt_corrupt';
+type UnnamedReason = 'day_out_of_range' | 'salt_unavailable' | 'salt_corrupt';
+/** Why an event is dropped: without an id, or left out by its project. */
+type DropReason = UnnamedReason | ExclusionRule;
 
 export interface DroppedEvents {
   events: number;
@@ -158,7 +161,7 @@ function putKey(key: Buffer, inner: Buffer, outer: Buffer): void {
   }
 }
 
-function reasonOf({ kind }: Exclude<DaySalt, { kind: 'salt' }>): DropReason {
+function reasonOf({ kind }: Exclude<DaySalt, { kind: 'salt' }>): UnnamedReason {
   switch (kind) {
     case 'unavailable':
       return 'salt_unavailable';

@@ -1,6 +1,10 @@
 // What is told of a refused request, and how often.
 
 import { expect, it, vi } from 'vitest';
+import {
+  decodeExclusions,
+  type ExclusionMessage,
+} from '../../proto/wire/live/exclusion-message.ts';
 import { decodeRefusal, type RefusalMessage } from '../../proto/wire/live/refusal-message.ts';
 import { refusal, violationRefusal } from '../rpc/answer.ts';
 import { Refusals } from './refusals.ts';
@@ -97,4 +101,26 @@ it('is counted a second later where no other follows', () => {
   vi.useRealTimers();
   expect(told).toHaveLength(51);
   expect(told.at(-1)?.message).toMatchObject({ rule: '', untold: 10 });
+});
+
+it('counts each excluded event once, in one message for a project and second', () => {
+  vi.useFakeTimers();
+  const told: (ExclusionMessage | undefined)[] = [];
+  const refusals = new Refusals({
+    send: (_, content) => void told.push(decodeExclusions(content)),
+    clock: { nowMs: () => 5_000 },
+  });
+  for (let count = 0; count < 100; count++) {
+    refusals.tellExcluded(projectId, 'excluded_path', 3);
+    refusals.tellExcluded(projectId, 'excluded_network', 1);
+  }
+  vi.advanceTimersByTime(1_000);
+  refusals.tellExcluded(projectId, 'excluded_path', 1);
+  refusals.tellRest();
+  vi.advanceTimersByTime(1_000);
+  vi.useRealTimers();
+  expect(told).toEqual([
+    { timeMs: 5_000, excluded: { excluded_path: 300, excluded_network: 100 } },
+    { timeMs: 5_000, excluded: { excluded_path: 1 } },
+  ]);
 });

@@ -5,8 +5,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../platform/clock.ts';
 import { liveSubject } from '../../platform/live/live-subjects.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
+import { encodeExclusions } from '../../proto/wire/live/exclusion-message.ts';
 import { encodeRefusal, untoldRefusals } from '../../proto/wire/live/refusal-message.ts';
 import type { Refusal, RefusalCode } from '../rpc/answer.ts';
+import type { ExclusionRule } from '../senders/exclusion-rules.ts';
 import { sdkOf } from './sdk-name.ts';
 import { toldField } from './told-field.ts';
 
@@ -36,6 +38,8 @@ const perSecond = { ofProject: 50, ofAll: 1_000 };
 /** Whose second is remembered; a project that is pushed out begins a new one. */
 const maxProjects = 1_000;
 const maxFieldCharacters = 200;
+/** What is left out is told so much later, with all that follows in this time. */
+const excludedAfterMs = 1_000;
 /** The end of a burst is told so much later: nothing else may follow it. */
 const untoldAfterMs = 1_000;
 
@@ -53,6 +57,9 @@ export class Refusals {
   #second = 0;
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Events of the last second, by project and rule. */
+  readonly #excluded = new Map<string, Map<ExclusionRule, number>>();
+  #excludedTimer: NodeJS.Timeout | undefined;
 
   constructor(options: RefusalsOptions) {
     this.#options = options;
@@ -85,6 +92,29 @@ export class Refusals {
     });
     told.untold = 0;
     this.#options.send(subject, message);
+  }
+
+  /** Counts events of an accepted request that their project's settings left out: each is told once. Never throws. */
+  tellExcluded(projectId: string, rule: ExclusionRule, events: number): void {
+    const rules = this.#excluded.get(projectId) ?? new Map<ExclusionRule, number>();
+    this.#excluded.set(projectId, rules);
+    rules.set(rule, (rules.get(rule) ?? 0) + events);
+    if (this.#excluded.size > maxProjects) this.tellRest();
+    else this.#excludedTimer ??= setTimeout(() => this.tellRest(), excludedAfterMs).unref();
+  }
+
+  /** Tells of exclusions what is not told yet. */
+  tellRest(): void {
+    clearTimeout(this.#excludedTimer);
+    this.#excludedTimer = undefined;
+    const timeMs = this.#options.clock.nowMs();
+    for (const [projectId, rules] of this.#excluded) {
+      const subject = liveSubject('refused', projectId);
+      if (subject === undefined) continue;
+      const message = encodeExclusions({ timeMs, excluded: Object.fromEntries(rules) });
+      this.#options.send(subject, message);
+    }
+    this.#excluded.clear();
   }
 
   #tellUntold(): void {

@@ -13,6 +13,8 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { CrowdingProjects } from '../publish/crowding-projects.ts';
 import type { Publisher } from '../publish/publish.ts';
 import type { Refusals } from '../refusals/refusals.ts';
+import type { ExclusionRules } from '../senders/exclusion-rules.ts';
+import { includedEvents } from '../senders/included-events.ts';
 import type { SenderRules } from '../senders/sender-rules.ts';
 import type { ShortContext } from '../validation/short-shape.ts';
 import type { ReadBody } from '../validation/text/reference-body.ts';
@@ -30,7 +32,7 @@ import type { Principal } from './authenticate.ts';
 
 export interface IngestParts {
   authenticate: Authenticate;
-  callers: Pick<CallerReader, 'read' | 'identity'>;
+  callers: Pick<CallerReader, 'read' | 'identity' | 'address'>;
   cookieless: Pick<CookielessResolver, 'resolve'>;
   eventLimit: TokenBuckets;
   publisher: Pick<Publisher, 'publish'>;
@@ -38,8 +40,8 @@ export interface IngestParts {
   shardOf: (projectId: string) => number;
   clock: Clock;
   metrics: IngestMetrics;
-  refusals: Pick<Refusals, 'tell'>;
-  senders: Pick<SenderRules, 'refusalOf'>;
+  refusals: Pick<Refusals, 'tell' | 'tellExcluded'>;
+  senders: Pick<SenderRules, 'refusalOf' | 'exclusionsOf'>;
   /** The largest body after decompression. */
   maxBodyBytes: number;
   /** How long before receipt an event of a public key may have occurred; Infinity without a bound. */
@@ -114,8 +116,45 @@ export function acceptEvents(
   const waitSeconds = parts.eventLimit.take(call.principal.keyId, tokens);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
   if (read.events === 0) return { kind: 'accepted', events: 0 };
+  const exclusions = parts.senders.exclusionsOf(call.principal);
+  return exclusions === undefined
+    ? acceptValid(call, read, identity, parts)
+    : acceptIncluded(call, read, identity, exclusions, parts);
+}
+
+/** `identity`: where some events are cookieless. */
+function acceptValid(
+  call: AuthenticatedCall,
+  read: ReadBody & { kind: 'valid' },
+  identity: CallerIdentity | undefined,
+  parts: IngestParts,
+): Answer | Promise<Answer> {
   if (identity === undefined) return publish(call, read.body, read.events, undefined, parts);
   return acceptCookieless(call, read, identity, parts);
+}
+
+/** Without the events that the project excludes, which count among the dropped ones of an accepted request. */
+async function acceptIncluded(
+  call: AuthenticatedCall,
+  read: ReadBody & { kind: 'valid' },
+  identity: CallerIdentity | undefined,
+  rules: ExclusionRules,
+  parts: IngestParts,
+): Promise<Answer> {
+  const { projectId } = call.principal;
+  const ofRequest = rules.ofRequest(call.caller, () => parts.callers.address(call.request));
+  const context = bodyContext(call.principal, call, undefined, parts);
+  const { read: rest, excluded } = includedEvents(read, rules, ofRequest, context);
+  const answer: Answer =
+    rest === undefined
+      ? { kind: 'accepted', events: 0 }
+      : await acceptValid(call, rest, rest.cookieless > 0 ? identity : undefined, parts);
+  if (answer.kind === 'refused' || excluded === undefined) return answer;
+  const { rule, events } = excluded;
+  parts.refusals.tellExcluded(projectId, rule, events);
+  const { events: others = 0, byReason } = answer.dropped ?? {};
+  const dropped = { events: others + events, byReason: { ...byReason, [rule]: events } };
+  return { ...answer, dropped };
 }
 
 function acceptCookieless(

@@ -33,7 +33,7 @@ export interface Refusal {
 export interface Accepted {
   kind: 'accepted';
   events: number;
-  /** Cookieless events that got no id and were left out; absent where there are none. */
+  /** Cookieless events that got no id, and events that their project excludes; absent where there are none. */
   dropped?: DroppedEvents;
 }
 

@@ -4,6 +4,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { receivedJsonOf } from '../../platform/http/bodies/router-bodies.ts';
+import { type CallerRequest, callerRequestOf } from '../../platform/http/caller-request.ts';
 import type { JsonObject } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import {
@@ -28,6 +29,7 @@ import {
   publishedAnswer,
   violationRefusal,
 } from './answer.ts';
+import type { Principal } from './authenticate.ts';
 import {
   authenticateContext,
   originRefusal,
@@ -46,14 +48,15 @@ type SharedParts =
   | 'clock'
   | 'maxBodyBytes'
   | 'refusals'
-  | 'senders';
+  | 'senders'
+  | 'callers';
 
 export interface IdentifyParts extends Pick<IngestParts, SharedParts> {
   metrics: Pick<IngestMetrics, 'acceptedChanges' | 'refusedRequests'>;
 }
 
-/** A change is queued without its caller's place and agent. */
-type ChangeCall = Pick<AuthenticatedCall, 'principal' | 'receiveTimeMs' | 'timeoutMs'>;
+/** A change is queued without its caller's place and agent, which its project's exclusions alone look at. */
+type ChangeCall = Pick<AuthenticatedCall, 'principal' | 'request' | 'receiveTimeMs' | 'timeoutMs'>;
 
 const service = 'sdk.profiles.v1.ProfilesSDKService';
 const secondName = 'profiles.v1.ProfilesSDKService';
@@ -87,7 +90,10 @@ function methodOf(
       const read = format === 'json' ? reader.readJson : reader.readBinary;
       const { keyId } = call.principal;
       const change = readWithin(parts.eventLimit, keyId, bytes.length, () => read(bytes));
-      return 'code' in change ? change : acceptChange(call, change, bytes.length, parts);
+      if ('code' in change) return change;
+      const { principal, callerRequest: request, receiveTimeMs, timeoutMs } = call;
+      const sent = { principal, request, receiveTimeMs, timeoutMs };
+      return acceptChange(sent, change, bytes.length, parts);
     },
     count: (answer) => countAnswer(answer, parts.metrics),
     writeJson: () => '{}',
@@ -139,18 +145,24 @@ async function answerCall(
   const change = readWithin(parts.eventLimit, principal.keyId, bodyBytes, () =>
     json === undefined ? reader.readFields(fields) : reader.readJson(json),
   );
+  const request = callerRequestOf(context);
   const timeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
   const answer =
     'code' in change
       ? change
-      : await acceptChange({ principal, receiveTimeMs, timeoutMs }, change, bodyBytes, parts);
+      : await acceptChange(
+          { principal, request, receiveTimeMs, timeoutMs },
+          change,
+          bodyBytes,
+          parts,
+        );
   if (answer.kind === 'refused') tellRefusal(parts.refusals, context, principal, answer);
   return answer;
 }
 
 /** `bodyBytes`: those that were read as JSON; 0 for a body that the router has decoded. */
 export async function acceptChange(
-  { principal, receiveTimeMs, timeoutMs }: ChangeCall,
+  { principal, request: sent, receiveTimeMs, timeoutMs }: ChangeCall,
   read: ReadChange,
   bodyBytes: number,
   parts: IdentifyParts,
@@ -163,6 +175,8 @@ export async function acceptChange(
   const tokens = tokensOf(1, Math.max(bodyBytes, body.length));
   const waitSeconds = parts.eventLimit.take(principal.keyId, tokens);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
+  // The answer of an accepted change: nobody's page fails because somebody's visits are not counted.
+  if (isExcluded(principal, sent, parts)) return { kind: 'accepted', events: 0 };
   const context = encodeContext({ projectId, credential, receiveTimeMs });
   // It may move 10,000 ids: the pipeline can put it off only together with what else is in its frame.
   const isAlone = read.change.kind === 'alias';
@@ -171,7 +185,16 @@ export async function acceptChange(
   return publishedAnswer(published, 1, 'retry it unchanged');
 }
 
+/** By its caller: a change has no path. */
+function isExcluded(principal: Principal, request: CallerRequest, parts: IdentifyParts): boolean {
+  const rules = parts.senders.exclusionsOf(principal);
+  if (rules === undefined) return false;
+  const { callers } = parts;
+  const caller = callers.read(request, principal.credential);
+  return rules.ofRequest(caller, () => callers.address(request)) !== undefined;
+}
+
 export function countAnswer(answer: Answer, metrics: IdentifyParts['metrics']): void {
-  if (answer.kind === 'accepted') metrics.acceptedChanges.inc();
+  if (answer.kind === 'accepted') metrics.acceptedChanges.inc(answer.events);
   else metrics.refusedRequests.inc({ reason: answer.reason });
 }

@@ -2,16 +2,20 @@
 // without such settings costs its requests a look-up.
 
 import { originTest } from '../../platform/senders/allowed-origins.ts';
+import type { Exclusions } from '../../platform/senders/exclusions.ts';
 import { type Refusal, refusal } from '../rpc/answer.ts';
 import type { Principal } from '../rpc/authenticate.ts';
+import { ExclusionRules } from './exclusion-rules.ts';
 
 /** The part of a project's record that this reads. */
 export interface SenderSettings {
   allowedOrigins?: readonly string[];
+  exclusions?: Exclusions;
 }
 
 interface CompiledRules {
   isAllowed: ((origin: string) => boolean) | undefined;
+  exclusions: ExclusionRules | undefined;
 }
 
 const originRefused = refusal(
@@ -36,9 +40,16 @@ export class SenderRules {
     return isAllowed === undefined || isAllowed(origin) ? undefined : originRefused;
   }
 
+  /** What is left out of a public key's requests; undefined where nothing is. */
+  exclusionsOf({ projectId, credential }: Principal): ExclusionRules | undefined {
+    return credential === 'private' ? undefined : this.#rulesOf(projectId)?.exclusions;
+  }
+
   #rulesOf(projectId: string): CompiledRules | undefined {
     const settings = this.#settingsOf(projectId);
-    if (settings?.allowedOrigins === undefined) return undefined;
+    if (settings?.allowedOrigins === undefined && settings?.exclusions === undefined) {
+      return undefined;
+    }
     const known = this.#compiled.get(settings);
     if (known !== undefined) return known;
     const compiled = compile(settings);
@@ -47,6 +58,9 @@ export class SenderRules {
   }
 }
 
-function compile({ allowedOrigins = [] }: SenderSettings): CompiledRules {
-  return { isAllowed: allowedOrigins.length === 0 ? undefined : originTest(allowedOrigins) };
+function compile({ allowedOrigins = [], exclusions }: SenderSettings): CompiledRules {
+  return {
+    isAllowed: allowedOrigins.length === 0 ? undefined : originTest(allowedOrigins),
+    exclusions: exclusions && new ExclusionRules(exclusions),
+  };
 }

@@ -1,8 +1,8 @@
 // Channels of visits, kinds of sources, and parts of addresses, as tables.
 
 import { describe, expect, it } from 'vitest';
+import { queryValue, splitUrl } from '../../proto/wire/page-url.ts';
 import { aiAssistantOfVisit, type Channel, channelOf, type Visit } from './attribution.ts';
-import { queryValue, splitUrl } from './page-url.ts';
 import { siteOfApp, sourceKind } from './traffic-sources.ts';
 
 /** Page, referrer, expected channel. */

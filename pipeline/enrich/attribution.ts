@@ -2,8 +2,8 @@
 // Google Analytics 4's default channel group, as far as a single event decides them; no earlier event is looked at.
 
 import { type ClickId, clickIds } from '../../proto/wire/click-ids.ts';
+import { queryValue } from '../../proto/wire/page-url.ts';
 import { aiAssistantOf } from './ai-assistants.ts';
-import { queryValue } from './page-url.ts';
 import { type SourceKind, sourceKind } from './traffic-sources.ts';
 
 export type Channel =

@@ -28,10 +28,10 @@
 //   6. Test it in steps.test.ts, and give build/rows/scanned-rows.test.ts, which compares both paths, an event for it.
 
 import type { Location, RequestContext } from '../../proto/wire/frame.ts';
+import { type PageUrl, queryValue, splitUrl } from '../../proto/wire/page-url.ts';
 import { derivedOnlyProperties, serverOnlyProperties } from '../../proto/wire/server-properties.ts';
 import { aiAssistantOfVisit, channelOf } from './attribution.ts';
 import { type EventRow, slotOf, variantIndex } from './event-row.ts';
-import { type PageUrl, queryValue, splitUrl } from './page-url.ts';
 import { siteOfApp } from './traffic-sources.ts';
 import type { Agent } from './user-agent.ts';
 

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hasTexts, type ReadResult } from '../broker/record-bucket.ts';
 import type { WatchedBucket } from '../broker/watched-bucket.ts';
 import { setBounded } from '../memory/bounded-map.ts';
+import { type Exclusions, isExclusions } from '../senders/exclusions.ts';
 import { type ApiKeyKind, parseApiKey, sha256 } from './ids.ts';
 
 /** One aggregate: a project with all its keys. Times are RFC 3339. */
@@ -23,6 +24,8 @@ export interface ProjectRecord {
   compat?: readonly string[];
   /** Patterns of the origins whose pages may send with a public key: all unless set. */
   allowedOrigins?: readonly string[];
+  /** What is left out of the events of public keys: nothing unless set. */
+  exclusions?: Exclusions;
 }
 
 export interface ApiKeyRecord {
@@ -59,6 +62,8 @@ function isProject(value: unknown): value is ProjectRecord {
   const keys: unknown = Reflect.get(value, 'keys');
   const lists = [Reflect.get(value, 'compat'), Reflect.get(value, 'allowedOrigins')];
   if (!lists.every((list) => list === undefined || isTexts(list))) return false;
+  const exclusions: unknown = Reflect.get(value, 'exclusions');
+  if (exclusions !== undefined && !isExclusions(exclusions)) return false;
   return Array.isArray(keys) && keys.every(isKey);
 }
 

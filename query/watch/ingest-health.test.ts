@@ -20,7 +20,7 @@ beforeAll(() => {
 afterAll(() => clickhouse.close());
 
 const live = {
-  refusals: { report: () => ({ refusals: [], counts: [], sinceMs: 0, untold: 0 }) },
+  refusals: { report: () => ({ refusals: [], counts: [], exclusions: [], sinceMs: 0, untold: 0 }) },
   preflightMs: () => undefined,
 };
 

@@ -46,6 +46,7 @@ export async function ingestHealth(
   });
   response.refusals = report.refusals;
   response.counts = report.counts;
+  response.exclusions = report.exclusions;
   response.deadLetters = letters.map(({ letter }) => letter);
   return response;
 }

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { createLog } from '../../platform/log.ts';
+import { encodeExclusions } from '../../proto/wire/live/exclusion-message.ts';
 import { encodeRefusal, untoldRefusals } from '../../proto/wire/live/refusal-message.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import { RefusalLog } from './refusal-log.ts';
@@ -28,7 +29,10 @@ it('keeps the last two hundred and the counts of a day', async () => {
   let nowMs = startMs;
   const log = new RefusalLog(nats, { nowMs: () => nowMs });
   const projectId = randomUUID();
-  expect(log.report(projectId)).toEqual({ refusals: [], counts: [], sinceMs: startMs, untold: 0 });
+  expect(log.report(projectId)).toEqual({
+    ...{ refusals: [], counts: [], exclusions: [] },
+    ...{ sinceMs: startMs, untold: 0 },
+  });
   for (let count = 0; count < 201; count++) tell(projectId, 'uuid', startMs);
   nowMs += hourMs;
   tell(projectId, 'kind_pattern', nowMs, 7);
@@ -49,6 +53,29 @@ it('keeps the last two hundred and the counts of a day', async () => {
   expect([report.untold, report.sinceMs]).toEqual([10, startMs]);
   nowMs = startMs + 24 * hourMs;
   expect(log.report(projectId).counts).toMatchObject([{ rule: 'kind_pattern' }]);
+  log.close();
+});
+
+it('counts the events that were left out by rule and hour, beside refusals', async () => {
+  const log = new RefusalLog(nats, { nowMs: () => startMs });
+  const projectId = randomUUID();
+  const exclude = (timeMs: number, excluded: Record<string, number>) =>
+    nats.publish(`refused.${projectId}`, encodeExclusions({ timeMs, excluded }));
+  exclude(startMs, { excluded_path: 3, excluded_network: 20 });
+  exclude(startMs + 1, { excluded_path: 4 });
+  exclude(startMs + hourMs, { excluded_path: 1 });
+  exclude(startMs, { other: 9 });
+  tell(projectId, 'uuid', startMs);
+  await nats.flush();
+  const { exclusions, counts, refusals } = log.report(projectId);
+  const hour = (ms: number) => ({ seconds: BigInt(ms / 1_000) });
+  expect(exclusions).toMatchObject([
+    { rule: 'excluded_path', events: 1n, hour: hour(startMs + hourMs) },
+    { rule: 'excluded_network', events: 20n, hour: hour(startMs) },
+    { rule: 'excluded_path', events: 7n, hour: hour(startMs) },
+  ]);
+  expect(counts).toMatchObject([{ rule: 'uuid', requests: 1n }]);
+  expect(refusals).toHaveLength(1);
   log.close();
 });
 

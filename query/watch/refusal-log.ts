@@ -1,6 +1,6 @@
-// The requests that were refused lately, of each project, in this process's memory: ingest tells them as core messages
-// and nobody keeps them elsewhere. All together take a bounded number of bytes. Dead letters, which are kept, are
-// dead-letter-page.ts's.
+// The requests that were refused lately and the events that were left out, of each project, in this process's memory:
+// ingest tells them as core messages and nobody keeps them elsewhere. All together take a bounded number of bytes. Dead
+// letters, which are kept, are dead-letter-page.ts's.
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -8,11 +8,18 @@ import type { Clock } from '../../platform/clock.ts';
 import { hearLive, type LiveConnection } from '../../platform/live/live-messages.ts';
 import { allRefused, projectOfSubject } from '../../platform/live/live-subjects.ts';
 import {
+  type ExclusionCount,
+  ExclusionCountSchema,
   type Refusal,
   type RefusalCount,
   RefusalCountSchema,
   RefusalSchema,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import {
+  decodeExclusions,
+  type ExclusionMessage,
+  isExclusionRule,
+} from '../../proto/wire/live/exclusion-message.ts';
 import {
   decodeRefusal,
   isRefusal,
@@ -45,6 +52,7 @@ interface Refused {
 export interface RefusalReport {
   refusals: Refusal[];
   counts: RefusalCount[];
+  exclusions: ExclusionCount[];
   sinceMs: number;
   untold: number;
 }
@@ -64,7 +72,15 @@ export class RefusalLog {
     this.#close = hearLive(connection, allRefused, (content, subject) => {
       const projectId = projectOfSubject(subject);
       const refusal = decodeRefusal(content);
-      if (projectId !== undefined && refusal !== undefined) this.#add(projectId, refusal);
+      if (projectId === undefined) return;
+      if (refusal !== undefined) {
+        this.#add(projectId, (refused) => this.#keep(refused, refusal));
+        return;
+      }
+      const exclusions = decodeExclusions(content);
+      if (exclusions !== undefined) {
+        this.#add(projectId, (refused) => countExcluded(refused, exclusions));
+      }
     });
   }
 
@@ -76,7 +92,7 @@ export class RefusalLog {
   report(projectId: string): RefusalReport {
     const refused = this.#projects.get(projectId);
     if (refused === undefined) {
-      return { refusals: [], counts: [], sinceMs: this.#sinceMs, untold: 0 };
+      return { refusals: [], counts: [], exclusions: [], sinceMs: this.#sinceMs, untold: 0 };
     }
     const { refusals, sinceMs, untold } = refused;
     this.#forgetHours(refused);
@@ -84,6 +100,7 @@ export class RefusalLog {
     return {
       refusals: refusals.map((packed) => refusalOf(unpack(packed))).reverse(),
       counts: hours.flatMap(([hour, rules]) => countsOf(hour, rules)),
+      exclusions: hours.flatMap(([hour, rules]) => exclusionsOf(hour, rules)),
       sinceMs,
       untold,
     };
@@ -93,24 +110,25 @@ export class RefusalLog {
     this.#close();
   }
 
-  #add(projectId: string, refusal: RefusalMessage): void {
+  #add(projectId: string, add: (refused: Refused) => void): void {
     const refused = this.#refusedOf(projectId);
     const before = refused.bytes;
-    refused.untold += refusal.untold;
-    if (isRefusal(refusal)) this.#keep(refused, refusal);
+    add(refused);
     this.#bytes += refused.bytes - before;
     this.#forgetHours(refused);
     this.#forgetProjects();
   }
 
   #keep(refused: Refused, refusal: RefusalMessage): void {
+    refused.untold += refusal.untold;
+    if (!isRefusal(refusal)) return;
     const packed = pack(refusal);
     refused.refusals.push(packed);
     refused.bytes += bytesOf.text + packed.length;
     if (refused.refusals.length > maxRefusals) {
       refused.bytes -= bytesOf.text + (refused.refusals.shift()?.length ?? 0);
     }
-    count(refused, Math.floor(refusal.timeMs / hourMs), refusal.rule);
+    count(refused, refusal.timeMs, refusal.rule, 1);
   }
 
   #refusedOf(projectId: string): Refused {
@@ -146,16 +164,21 @@ export class RefusalLog {
   }
 }
 
-function count(refused: Refused, hour: number, rule: string): void {
+function countExcluded(refused: Refused, { timeMs, excluded }: ExclusionMessage): void {
+  for (const [rule, events] of Object.entries(excluded)) count(refused, timeMs, rule, events);
+}
+
+function count(refused: Refused, timeMs: number, rule: string, more: number): void {
+  const hour = Math.floor(timeMs / hourMs);
   const known = refused.counts.get(hour);
   const rules = known ?? new Map<string, number>();
   if (known === undefined) {
     refused.counts.set(hour, rules);
     refused.bytes += bytesOf.map;
   }
-  if (rules.has(rule)) rules.set(rule, (rules.get(rule) ?? 0) + 1);
+  if (rules.has(rule)) rules.set(rule, (rules.get(rule) ?? 0) + more);
   else if (rules.size < maxRules) {
-    rules.set(rule, 1);
+    rules.set(rule, more);
     refused.bytes += bytesOf.entry;
   }
 }
@@ -185,9 +208,28 @@ export function refusalOf({ timeMs, eventIndex, ...names }: RefusalMessage): Ref
   });
 }
 
+type Counted = readonly [rule: string, count: number];
+
+function byCount(
+  rules: ReadonlyMap<string, number>,
+  isCounted: (rule: string) => boolean,
+): Counted[] {
+  const counted = [...rules].filter(([rule]) => isCounted(rule));
+  return counted.sort(([, one], [, other]) => other - one);
+}
+
+function exclusionsOf(hour: number, rules: ReadonlyMap<string, number>): ExclusionCount[] {
+  return byCount(rules, isExclusionRule).map(([rule, events]) =>
+    create(ExclusionCountSchema, {
+      hour: timestampFromMs(hour * hourMs),
+      rule,
+      events: BigInt(events),
+    }),
+  );
+}
+
 function countsOf(hour: number, rules: ReadonlyMap<string, number>): RefusalCount[] {
-  const byCount = [...rules].sort(([, one], [, other]) => other - one);
-  return byCount.map(([rule, requests]) =>
+  return byCount(rules, (rule) => !isExclusionRule(rule)).map(([rule, requests]) =>
     create(RefusalCountSchema, {
       hour: timestampFromMs(hour * hourMs),
       rule,

@@ -70,6 +70,10 @@ const rules: Record<string, string> = {
     'Requests of this vendor’s SDK come, and the project’s settings do not name it: switch it on there',
   origin:
     'A page of another origin sent it with a public key: the project’s settings list the allowed origins',
+  excluded_network: 'Events of callers in an excluded network',
+  excluded_country: 'Events of callers in an excluded country',
+  excluded_user_agent: 'Events of callers with an excluded user agent',
+  excluded_path: 'Events of pages with an excluded path',
   rate_limit: 'The key sent more than its limit: the sender waits and sends again',
   busy: 'The service had no room for the request: the sender sends again',
   broker_full: 'The queue is full: the sender sends again',

@@ -14,6 +14,7 @@ import { Fault } from '../ui/fault.tsx';
 import { figure, plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { type Column, Table } from '../ui/table.tsx';
+import { ExcludedCounts } from './excluded-counts.tsx';
 
 const hourMs = 3_600_000;
 const hours = 24;
@@ -47,16 +48,15 @@ export function RefusedTab({ projectId }: { projectId: string }) {
     ) : (
       <Loading of="refusals" />
     );
-  const { refusals, counts, since, untold = 0n } = health.data;
+  const { refusals, counts, exclusions, since, untold = 0n } = health.data;
   const shown = rule ? refusals.filter((one) => one.rule === rule) : refusals;
-  const known = since
-    ? `Known since ${formatTime(toDate(since), 'short')} (${currentZone()}), kept in memory.`
-    : '';
+  const known = since ? knownSince(toDate(since)) : '';
   if (counts.length === 0 && refusals.length === 0)
     return (
       <div class="empty">
         <h2>Nothing was refused</h2>
         <p>Every request with a key of this project was taken. {known}</p>
+        <ExcludedCounts counts={exclusions} />
         <Fault cause={health.error} retry={health.reload} />
       </div>
     );
@@ -64,6 +64,7 @@ export function RefusedTab({ projectId }: { projectId: string }) {
     <section class="stack">
       <Fault cause={health.error} retry={health.reload} />
       <Rules counts={counts} chosen={rule} />
+      <ExcludedCounts counts={exclusions} />
       <div class="row between">
         <h2>{rule ? `Refused by ${rule}` : 'The last 200 requests'}</h2>
         {rule ? (
@@ -86,6 +87,10 @@ export function RefusedTab({ projectId }: { projectId: string }) {
       </p>
     </section>
   );
+}
+
+function knownSince(time: Date): string {
+  return `Known since ${formatTime(time, 'short')} (${currentZone()}), kept in memory.`;
 }
 
 /** Refusals have no name of their own: the object is its own. */

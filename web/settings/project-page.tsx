@@ -1,4 +1,4 @@
-// A project's name, its time zone, its keys, whose SDKs may send to it, and its annotations.
+// A project's name, its time zone, who may send to it and what is left out, its keys, and its annotations.
 
 import { useState } from 'preact/hooks';
 import type { Project } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
@@ -8,6 +8,7 @@ import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { ZoneField } from '../fields/zone-field.tsx';
 import { AllowedOrigins } from '../senders/allowed-origins.tsx';
+import { Exclusions } from '../senders/exclusions.tsx';
 import { toast } from '../ui/toasts.tsx';
 import {
   currentOrg,
@@ -44,6 +45,7 @@ export function Page() {
       </section>
       <VendorFamilies key={project.id} project={project} />
       <AllowedOrigins key={project.id} project={project} />
+      <Exclusions key={project.id} project={project} />
       <ProjectKeys project={project} />
       <section class="card">
         <h2>Annotations</h2>

@@ -51,7 +51,7 @@ const atOnce = { publish: () => Promise.resolve('stored' as const) };
 const openEnd: Queue = {
   ...{ events: atOnce, changes: atOnce, maxBodyBytes },
   crowding: { isSlowed: () => false },
-  refusals: { tell: () => {} },
+  refusals: { tell: () => {}, tellExcluded: () => {} },
   onPreflight: () => {},
 };
 

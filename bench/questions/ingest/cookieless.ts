@@ -121,7 +121,7 @@ function partsOf(hash: Hash): IngestParts {
     eventLimit: createTokenBuckets({ perSecond: 0, burst: 1, clock }),
     publisher: publisherTo(hash),
     crowding: { isSlowed: () => false },
-    refusals: { tell: () => {} },
+    refusals: { tell: () => {}, tellExcluded: () => {} },
     senders: new SenderRules(() => undefined),
     shardOf: () => 0,
     clock,

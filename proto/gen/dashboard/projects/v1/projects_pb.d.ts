@@ -85,6 +85,13 @@ export declare type Project = Message<"dashboard.projects.v1.Project"> & {
    * @generated from field: repeated string allowed_origins = 23;
    */
   allowedOrigins: string[];
+
+  /**
+   * What is left out of the events that come with public keys: accepted and counted by rule, never stored.
+   *
+   * @generated from field: dashboard.projects.v1.Exclusions exclusions = 24;
+   */
+  exclusions?: Exclusions | undefined;
 };
 
 /**
@@ -92,6 +99,48 @@ export declare type Project = Message<"dashboard.projects.v1.Project"> & {
  * Use `create(ProjectSchema)` to create a new message.
  */
 export declare const ProjectSchema: GenMessage<Project>;
+
+/**
+ * Events that one of the lists names are left out. Each list has at most 50 texts of at most 255 characters.
+ *
+ * @generated from message dashboard.projects.v1.Exclusions
+ */
+export declare type Exclusions = Message<"dashboard.projects.v1.Exclusions"> & {
+  /**
+   * Addresses and networks of callers, such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32. The service keeps no
+   * caller's address, neither of these nor of others.
+   *
+   * @generated from field: repeated string networks = 1;
+   */
+  networks: string[];
+
+  /**
+   * Paths of pages ($pathname, else that of $url), from their beginning to their end; a star is any text: /admin/*.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+
+  /**
+   * Countries of callers, ISO 3166-1 alpha-2, where the service knows places.
+   *
+   * @generated from field: repeated string countries = 3;
+   */
+  countries: string[];
+
+  /**
+   * Texts that a caller's user agent holds, whatever their case.
+   *
+   * @generated from field: repeated string user_agents = 4;
+   */
+  userAgents: string[];
+};
+
+/**
+ * Describes the message dashboard.projects.v1.Exclusions.
+ * Use `create(ExclusionsSchema)` to create a new message.
+ */
+export declare const ExclusionsSchema: GenMessage<Exclusions>;
 
 /**
  * How far a clock is from UTC, from a moment until the next entry's.
@@ -363,6 +412,13 @@ export declare type UpdateRequest = Message<"dashboard.projects.v1.UpdateRequest
    * @generated from field: dashboard.projects.v1.AllowedOrigins allowed_origins = 23;
    */
   allowedOrigins?: AllowedOrigins | undefined;
+
+  /**
+   * Replaces all four lists.
+   *
+   * @generated from field: dashboard.projects.v1.Exclusions exclusions = 24;
+   */
+  exclusions?: Exclusions | undefined;
 };
 
 /**

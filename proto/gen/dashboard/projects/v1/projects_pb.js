@@ -11,7 +11,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file dashboard/projects/v1/projects.proto.
  */
 export const file_dashboard_projects_v1_projects = /*@__PURE__*/
-  fileDesc("CiRkYXNoYm9hcmQvcHJvamVjdHMvdjEvcHJvamVjdHMucHJvdG8SFWRhc2hib2FyZC5wcm9qZWN0cy52MSKLAgoHUHJvamVjdBIKCgJpZBgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSLwoLY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCgh0aW1lem9uZRgFIAEoCRIOCgZvcmdfaWQYBiABKAkSMQoFY2xvY2sYFCADKAsyIi5kYXNoYm9hcmQucHJvamVjdHMudjEuQ2xvY2tPZmZzZXQSDgoGY29tcGF0GBUgAygJEhcKD2FsbG93ZWRfb3JpZ2lucxgXIAMoCSJZCgtDbG9ja09mZnNldBIoCgRmcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgdtaW51dGVzGAIgASgRSACIAQFCCgoIX21pbnV0ZXMizAEKBkFwaUtleRIKCgJpZBgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSLwoEa2luZBgDIAEoDjIhLmRhc2hib2FyZC5wcm9qZWN0cy52MS5BcGlLZXlLaW5kEgsKA2tleRgEIAEoCRIvCgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoNbGFzdF91c2VfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRwoNQ3JlYXRlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEhAKCHRpbWV6b25lGAMgASgJIn4KDkNyZWF0ZVJlc3BvbnNlEi8KB3Byb2plY3QYASABKAsyHi5kYXNoYm9hcmQucHJvamVjdHMudjEuUHJvamVjdBIuCgdhcGlfa2V5GAIgASgLMh0uZGFzaGJvYXJkLnByb2plY3RzLnYxLkFwaUtleRILCgNrZXkYAyABKAkiGAoKR2V0UmVxdWVzdBIKCgJpZBgBIAEoCSI+CgtHZXRSZXNwb25zZRIvCgdwcm9qZWN0GAEgASgLMh4uZGFzaGJvYXJkLnByb2plY3RzLnYxLlByb2plY3QiHQoLTGlzdFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJIkAKDExpc3RSZXNwb25zZRIwCghwcm9qZWN0cxgBIAMoCzIeLmRhc2hib2FyZC5wcm9qZWN0cy52MS5Qcm9qZWN0IuIBCg1VcGRhdGVSZXF1ZXN0EgoKAmlkGAEgASgJEhkKDGRpc3BsYXlfbmFtZRgCIAEoCUgAiAEBEhUKCHRpbWV6b25lGAMgASgJSAGIAQESNQoGY29tcGF0GBUgASgLMiUuZGFzaGJvYXJkLnByb2plY3RzLnYxLkNvbXBhdEZhbWlsaWVzEj4KD2FsbG93ZWRfb3JpZ2lucxgXIAEoCzIlLmRhc2hib2FyZC5wcm9qZWN0cy52MS5BbGxvd2VkT3JpZ2luc0IPCg1fZGlzcGxheV9uYW1lQgsKCV90aW1lem9uZSIiCg5Db21wYXRGYW1pbGllcxIQCghmYW1pbGllcxgBIAMoCSIhCg5BbGxvd2VkT3JpZ2lucxIPCgdvcmlnaW5zGAEgAygJIkEKDlVwZGF0ZVJlc3BvbnNlEi8KB3Byb2plY3QYASABKAsyHi5kYXNoYm9hcmQucHJvamVjdHMudjEuUHJvamVjdCJcChNDcmVhdGVBcGlLZXlSZXF1ZXN0EhQKDGRpc3BsYXlfbmFtZRgBIAEoCRIvCgRraW5kGAIgASgOMiEuZGFzaGJvYXJkLnByb2plY3RzLnYxLkFwaUtleUtpbmQiUwoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USLgoHYXBpX2tleRgBIAEoCzIdLmRhc2hib2FyZC5wcm9qZWN0cy52MS5BcGlLZXkSCwoDa2V5GAIgASgJIhQKEkxpc3RBcGlLZXlzUmVxdWVzdCJGChNMaXN0QXBpS2V5c1Jlc3BvbnNlEi8KCGFwaV9rZXlzGAEgAygLMh0uZGFzaGJvYXJkLnByb2plY3RzLnYxLkFwaUtleSIhChNSZXZva2VBcGlLZXlSZXF1ZXN0EgoKAmlkGAEgASgJIhYKFFJldm9rZUFwaUtleVJlc3BvbnNlKl0KCkFwaUtleUtpbmQSHAoYQVBJX0tFWV9LSU5EX1VOU1BFQ0lGSUVEEAASFwoTQVBJX0tFWV9LSU5EX1BVQkxJQxABEhgKFEFQSV9LRVlfS0lORF9QUklWQVRFEAIylgUKD1Byb2plY3RzU2VydmljZRJVCgZDcmVhdGUSJC5kYXNoYm9hcmQucHJvamVjdHMudjEuQ3JlYXRlUmVxdWVzdBolLmRhc2hib2FyZC5wcm9qZWN0cy52MS5DcmVhdGVSZXNwb25zZRJMCgNHZXQSIS5kYXNoYm9hcmQucHJvamVjdHMudjEuR2V0UmVxdWVzdBoiLmRhc2hib2FyZC5wcm9qZWN0cy52MS5HZXRSZXNwb25zZRJPCgRMaXN0EiIuZGFzaGJvYXJkLnByb2plY3RzLnYxLkxpc3RSZXF1ZXN0GiMuZGFzaGJvYXJkLnByb2plY3RzLnYxLkxpc3RSZXNwb25zZRJVCgZVcGRhdGUSJC5kYXNoYm9hcmQucHJvamVjdHMudjEuVXBkYXRlUmVxdWVzdBolLmRhc2hib2FyZC5wcm9qZWN0cy52MS5VcGRhdGVSZXNwb25zZRJnCgxDcmVhdGVBcGlLZXkSKi5kYXNoYm9hcmQucHJvamVjdHMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBorLmRhc2hib2FyZC5wcm9qZWN0cy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJkCgtMaXN0QXBpS2V5cxIpLmRhc2hib2FyZC5wcm9qZWN0cy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaKi5kYXNoYm9hcmQucHJvamVjdHMudjEuTGlzdEFwaUtleXNSZXNwb25zZRJnCgxSZXZva2VBcGlLZXkSKi5kYXNoYm9hcmQucHJvamVjdHMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBorLmRhc2hib2FyZC5wcm9qZWN0cy52MS5SZXZva2VBcGlLZXlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CiRkYXNoYm9hcmQvcHJvamVjdHMvdjEvcHJvamVjdHMucHJvdG8SFWRhc2hib2FyZC5wcm9qZWN0cy52MSLCAgoHUHJvamVjdBIKCgJpZBgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSLwoLY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCgh0aW1lem9uZRgFIAEoCRIOCgZvcmdfaWQYBiABKAkSMQoFY2xvY2sYFCADKAsyIi5kYXNoYm9hcmQucHJvamVjdHMudjEuQ2xvY2tPZmZzZXQSDgoGY29tcGF0GBUgAygJEhcKD2FsbG93ZWRfb3JpZ2lucxgXIAMoCRI1CgpleGNsdXNpb25zGBggASgLMiEuZGFzaGJvYXJkLnByb2plY3RzLnYxLkV4Y2x1c2lvbnMiVQoKRXhjbHVzaW9ucxIQCghuZXR3b3JrcxgBIAMoCRINCgVwYXRocxgCIAMoCRIRCgljb3VudHJpZXMYAyADKAkSEwoLdXNlcl9hZ2VudHMYBCADKAkiWQoLQ2xvY2tPZmZzZXQSKAoEZnJvbRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoHbWludXRlcxgCIAEoEUgAiAEBQgoKCF9taW51dGVzIswBCgZBcGlLZXkSCgoCaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEi8KBGtpbmQYAyABKA4yIS5kYXNoYm9hcmQucHJvamVjdHMudjEuQXBpS2V5S2luZBILCgNrZXkYBCABKAkSLwoLY3JlYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWxhc3RfdXNlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkcKDUNyZWF0ZVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRIQCgh0aW1lem9uZRgDIAEoCSJ+Cg5DcmVhdGVSZXNwb25zZRIvCgdwcm9qZWN0GAEgASgLMh4uZGFzaGJvYXJkLnByb2plY3RzLnYxLlByb2plY3QSLgoHYXBpX2tleRgCIAEoCzIdLmRhc2hib2FyZC5wcm9qZWN0cy52MS5BcGlLZXkSCwoDa2V5GAMgASgJIhgKCkdldFJlcXVlc3QSCgoCaWQYASABKAkiPgoLR2V0UmVzcG9uc2USLwoHcHJvamVjdBgBIAEoCzIeLmRhc2hib2FyZC5wcm9qZWN0cy52MS5Qcm9qZWN0Ih0KC0xpc3RSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCSJACgxMaXN0UmVzcG9uc2USMAoIcHJvamVjdHMYASADKAsyHi5kYXNoYm9hcmQucHJvamVjdHMudjEuUHJvamVjdCKZAgoNVXBkYXRlUmVxdWVzdBIKCgJpZBgBIAEoCRIZCgxkaXNwbGF5X25hbWUYAiABKAlIAIgBARIVCgh0aW1lem9uZRgDIAEoCUgBiAEBEjUKBmNvbXBhdBgVIAEoCzIlLmRhc2hib2FyZC5wcm9qZWN0cy52MS5Db21wYXRGYW1pbGllcxI+Cg9hbGxvd2VkX29yaWdpbnMYFyABKAsyJS5kYXNoYm9hcmQucHJvamVjdHMudjEuQWxsb3dlZE9yaWdpbnMSNQoKZXhjbHVzaW9ucxgYIAEoCzIhLmRhc2hib2FyZC5wcm9qZWN0cy52MS5FeGNsdXNpb25zQg8KDV9kaXNwbGF5X25hbWVCCwoJX3RpbWV6b25lIiIKDkNvbXBhdEZhbWlsaWVzEhAKCGZhbWlsaWVzGAEgAygJIiEKDkFsbG93ZWRPcmlnaW5zEg8KB29yaWdpbnMYASADKAkiQQoOVXBkYXRlUmVzcG9uc2USLwoHcHJvamVjdBgBIAEoCzIeLmRhc2hib2FyZC5wcm9qZWN0cy52MS5Qcm9qZWN0IlwKE0NyZWF0ZUFwaUtleVJlcXVlc3QSFAoMZGlzcGxheV9uYW1lGAEgASgJEi8KBGtpbmQYAiABKA4yIS5kYXNoYm9hcmQucHJvamVjdHMudjEuQXBpS2V5S2luZCJTChRDcmVhdGVBcGlLZXlSZXNwb25zZRIuCgdhcGlfa2V5GAEgASgLMh0uZGFzaGJvYXJkLnByb2plY3RzLnYxLkFwaUtleRILCgNrZXkYAiABKAkiFAoSTGlzdEFwaUtleXNSZXF1ZXN0IkYKE0xpc3RBcGlLZXlzUmVzcG9uc2USLwoIYXBpX2tleXMYASADKAsyHS5kYXNoYm9hcmQucHJvamVjdHMudjEuQXBpS2V5IiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiFgoUUmV2b2tlQXBpS2V5UmVzcG9uc2UqXQoKQXBpS2V5S2luZBIcChhBUElfS0VZX0tJTkRfVU5TUEVDSUZJRUQQABIXChNBUElfS0VZX0tJTkRfUFVCTElDEAESGAoUQVBJX0tFWV9LSU5EX1BSSVZBVEUQAjKWBQoPUHJvamVjdHNTZXJ2aWNlElUKBkNyZWF0ZRIkLmRhc2hib2FyZC5wcm9qZWN0cy52MS5DcmVhdGVSZXF1ZXN0GiUuZGFzaGJvYXJkLnByb2plY3RzLnYxLkNyZWF0ZVJlc3BvbnNlEkwKA0dldBIhLmRhc2hib2FyZC5wcm9qZWN0cy52MS5HZXRSZXF1ZXN0GiIuZGFzaGJvYXJkLnByb2plY3RzLnYxLkdldFJlc3BvbnNlEk8KBExpc3QSIi5kYXNoYm9hcmQucHJvamVjdHMudjEuTGlzdFJlcXVlc3QaIy5kYXNoYm9hcmQucHJvamVjdHMudjEuTGlzdFJlc3BvbnNlElUKBlVwZGF0ZRIkLmRhc2hib2FyZC5wcm9qZWN0cy52MS5VcGRhdGVSZXF1ZXN0GiUuZGFzaGJvYXJkLnByb2plY3RzLnYxLlVwZGF0ZVJlc3BvbnNlEmcKDENyZWF0ZUFwaUtleRIqLmRhc2hib2FyZC5wcm9qZWN0cy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GisuZGFzaGJvYXJkLnByb2plY3RzLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlEmQKC0xpc3RBcGlLZXlzEikuZGFzaGJvYXJkLnByb2plY3RzLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBoqLmRhc2hib2FyZC5wcm9qZWN0cy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlEmcKDFJldm9rZUFwaUtleRIqLmRhc2hib2FyZC5wcm9qZWN0cy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GisuZGFzaGJvYXJkLnByb2plY3RzLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * Describes the message dashboard.projects.v1.Project.
@@ -21,130 +21,137 @@ export const ProjectSchema = /*@__PURE__*/
   messageDesc(file_dashboard_projects_v1_projects, 0);
 
 /**
+ * Describes the message dashboard.projects.v1.Exclusions.
+ * Use `create(ExclusionsSchema)` to create a new message.
+ */
+export const ExclusionsSchema = /*@__PURE__*/
+  messageDesc(file_dashboard_projects_v1_projects, 1);
+
+/**
  * Describes the message dashboard.projects.v1.ClockOffset.
  * Use `create(ClockOffsetSchema)` to create a new message.
  */
 export const ClockOffsetSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 1);
+  messageDesc(file_dashboard_projects_v1_projects, 2);
 
 /**
  * Describes the message dashboard.projects.v1.ApiKey.
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export const ApiKeySchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 2);
+  messageDesc(file_dashboard_projects_v1_projects, 3);
 
 /**
  * Describes the message dashboard.projects.v1.CreateRequest.
  * Use `create(CreateRequestSchema)` to create a new message.
  */
 export const CreateRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 3);
+  messageDesc(file_dashboard_projects_v1_projects, 4);
 
 /**
  * Describes the message dashboard.projects.v1.CreateResponse.
  * Use `create(CreateResponseSchema)` to create a new message.
  */
 export const CreateResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 4);
+  messageDesc(file_dashboard_projects_v1_projects, 5);
 
 /**
  * Describes the message dashboard.projects.v1.GetRequest.
  * Use `create(GetRequestSchema)` to create a new message.
  */
 export const GetRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 5);
+  messageDesc(file_dashboard_projects_v1_projects, 6);
 
 /**
  * Describes the message dashboard.projects.v1.GetResponse.
  * Use `create(GetResponseSchema)` to create a new message.
  */
 export const GetResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 6);
+  messageDesc(file_dashboard_projects_v1_projects, 7);
 
 /**
  * Describes the message dashboard.projects.v1.ListRequest.
  * Use `create(ListRequestSchema)` to create a new message.
  */
 export const ListRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 7);
+  messageDesc(file_dashboard_projects_v1_projects, 8);
 
 /**
  * Describes the message dashboard.projects.v1.ListResponse.
  * Use `create(ListResponseSchema)` to create a new message.
  */
 export const ListResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 8);
+  messageDesc(file_dashboard_projects_v1_projects, 9);
 
 /**
  * Describes the message dashboard.projects.v1.UpdateRequest.
  * Use `create(UpdateRequestSchema)` to create a new message.
  */
 export const UpdateRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 9);
+  messageDesc(file_dashboard_projects_v1_projects, 10);
 
 /**
  * Describes the message dashboard.projects.v1.CompatFamilies.
  * Use `create(CompatFamiliesSchema)` to create a new message.
  */
 export const CompatFamiliesSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 10);
+  messageDesc(file_dashboard_projects_v1_projects, 11);
 
 /**
  * Describes the message dashboard.projects.v1.AllowedOrigins.
  * Use `create(AllowedOriginsSchema)` to create a new message.
  */
 export const AllowedOriginsSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 11);
+  messageDesc(file_dashboard_projects_v1_projects, 12);
 
 /**
  * Describes the message dashboard.projects.v1.UpdateResponse.
  * Use `create(UpdateResponseSchema)` to create a new message.
  */
 export const UpdateResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 12);
+  messageDesc(file_dashboard_projects_v1_projects, 13);
 
 /**
  * Describes the message dashboard.projects.v1.CreateApiKeyRequest.
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 13);
+  messageDesc(file_dashboard_projects_v1_projects, 14);
 
 /**
  * Describes the message dashboard.projects.v1.CreateApiKeyResponse.
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 14);
+  messageDesc(file_dashboard_projects_v1_projects, 15);
 
 /**
  * Describes the message dashboard.projects.v1.ListApiKeysRequest.
  * Use `create(ListApiKeysRequestSchema)` to create a new message.
  */
 export const ListApiKeysRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 15);
+  messageDesc(file_dashboard_projects_v1_projects, 16);
 
 /**
  * Describes the message dashboard.projects.v1.ListApiKeysResponse.
  * Use `create(ListApiKeysResponseSchema)` to create a new message.
  */
 export const ListApiKeysResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 16);
+  messageDesc(file_dashboard_projects_v1_projects, 17);
 
 /**
  * Describes the message dashboard.projects.v1.RevokeApiKeyRequest.
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 17);
+  messageDesc(file_dashboard_projects_v1_projects, 18);
 
 /**
  * Describes the message dashboard.projects.v1.RevokeApiKeyResponse.
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_projects_v1_projects, 18);
+  messageDesc(file_dashboard_projects_v1_projects, 19);
 
 /**
  * Describes the enum dashboard.projects.v1.ApiKeyKind.

@@ -123,14 +123,16 @@ export declare type BatchCreateResponse = Message<"sdk.events.v1.BatchCreateResp
   accepted?: number | undefined;
 
   /**
-   * Events refused while resolving cookieless identity; absent when there are none. accepted + dropped = sent.
+   * Events refused while resolving cookieless identity, and events that the project excludes; absent when there are
+   * none. accepted + dropped = sent.
    *
    * @generated from field: optional uint32 dropped = 2;
    */
   dropped?: number | undefined;
 
   /**
-   * The dropped events by reason: day_out_of_range, salt_unavailable, salt_corrupt.
+   * The dropped events by reason: day_out_of_range, salt_unavailable, salt_corrupt, excluded_network, excluded_country,
+   * excluded_user_agent, excluded_path.
    *
    * @generated from field: map<string, uint32> dropped_by_reason = 3;
    */

@@ -665,6 +665,15 @@ export declare type IngestHealthResponse = Message<"shared.activity.v1.IngestHea
    * @generated from field: google.protobuf.Timestamp identify_time = 8;
    */
   identifyTime?: Timestamp | undefined;
+
+  /**
+   * Events that the project's settings left out, by rule and hour, of the last 24 hours; newest hour first. Each is
+   * told within about a second, and those that a process had not told when it died are in no count: the answer that its
+   * sender got has them, under dropped_by_reason.
+   *
+   * @generated from field: repeated shared.activity.v1.ExclusionCount exclusions = 9;
+   */
+  exclusions: ExclusionCount[];
 };
 
 /**
@@ -672,6 +681,40 @@ export declare type IngestHealthResponse = Message<"shared.activity.v1.IngestHea
  * Use `create(IngestHealthResponseSchema)` to create a new message.
  */
 export declare const IngestHealthResponseSchema: GenMessage<IngestHealthResponse>;
+
+/**
+ * The events of one hour that one rule of Project.exclusions left out.
+ *
+ * @generated from message shared.activity.v1.ExclusionCount
+ */
+export declare type ExclusionCount = Message<"shared.activity.v1.ExclusionCount"> & {
+  /**
+   * The hour's first moment, in UTC.
+   *
+   * @generated from field: google.protobuf.Timestamp hour = 1;
+   */
+  hour?: Timestamp | undefined;
+
+  /**
+   * excluded_network, excluded_country, excluded_user_agent or excluded_path.
+   *
+   * @generated from field: string rule = 2;
+   */
+  rule: string;
+
+  /**
+   * How many events.
+   *
+   * @generated from field: int64 events = 3;
+   */
+  events: bigint;
+};
+
+/**
+ * Describes the message shared.activity.v1.ExclusionCount.
+ * Use `create(ExclusionCountSchema)` to create a new message.
+ */
+export declare const ExclusionCountSchema: GenMessage<ExclusionCount>;
 
 /**
  * The refusals of one hour that one rule explains.
