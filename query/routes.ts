@@ -13,7 +13,6 @@ import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js'
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { registerActivity } from './activity/register-activity.ts';
-import { hasBots } from './boards/bots.ts';
 import { type BoardOptions, defaultMaxRenderMs, registerBoards } from './boards/register-boards.ts';
 import {
   type CallOptions,
@@ -39,6 +38,7 @@ import { listProfiles } from './profiles/list-profiles.ts';
 import { unmergeProfile } from './profiles/unmerge-profile.ts';
 import { getFilterSchema } from './schema/filter-schema.ts';
 import { getPropertyValues } from './schema/property-values.ts';
+import { hasBots } from './schema/seen-visitors.ts';
 import { systemTimer } from './timer.ts';
 import { ingestHealth } from './watch/ingest-health.ts';
 import type { LiveViews } from './watch/live-views.ts';

@@ -1,7 +1,6 @@
 // Bots in the questions of a dashboard: left out where they were asked to be, besides what a question says itself.
 
 import { create } from '@bufbuild/protobuf';
-import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import {
   FilterOperator,
   PropertyFilterSchema,
@@ -12,25 +11,7 @@ import {
   DashboardFiltersSchema,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { Deadline } from '../deadline.ts';
-import { createBindings } from '../filters/bindings.ts';
-import { readRows } from '../read-rows.ts';
-
-const property = '$bot';
-
-/** Whether the project has events of bots. Throws the client's errors. */
-export async function hasBots(
-  clickhouse: RowReader,
-  projectId: string,
-  deadline: Deadline,
-): Promise<boolean> {
-  const bindings = createBindings();
-  const sql = `SELECT 1 FROM property_keys
-    WHERE project_id = ${bindings.bind('String', projectId)} AND property = '${property}' LIMIT 1`;
-  const bounds = { deadline, maxRows: 1, maxCharacters: 1_024 };
-  const result = await readRows(clickhouse, { sql, params: bindings.params }, bounds);
-  return result.kind === 'rows' && result.rows.length > 0;
-}
+import { botProperty as property } from '../schema/seen-visitors.ts';
 
 export function filtersOfPeople(): DashboardFilters {
   const operator = FilterOperator.NOT_EQUALS;

@@ -30,14 +30,8 @@ import {
 import type { Deadline } from '../deadline.ts';
 import { traitPrefix } from '../insights/read/question.ts';
 import { readRows, type Statement } from '../read-rows.ts';
-import {
-  cookielessSql,
-  kindsSql,
-  type NamesAsked,
-  propertiesSql,
-  traitsSql,
-  typeNames,
-} from './seen-names.ts';
+import { kindsSql, type NamesAsked, propertiesSql, traitsSql, typeNames } from './seen-names.ts';
+import { hasBots, hasCookieless } from './seen-visitors.ts';
 
 const maxNames = 1_000;
 /** A thousand names of 255 code points of four bytes. */
@@ -66,11 +60,10 @@ export async function getFilterSchema(
   };
   const read = (statementOf: (names: NamesAsked) => Statement) =>
     readNames(clickhouse, statementOf(asked), deadline, asked.maxRows);
-  const [kindRows, propertyRows, traitRows, cookielessRows] = [
+  const [kindRows, propertyRows, traitRows] = [
     await read(kindsSql),
     await read(propertiesSql),
     await read(traitsSql),
-    await read(cookielessSql),
   ];
   const kinds = kindRows.filter(([isCut]) => isCut === 0).map(readKind);
   const properties = [...propertyRows.map(readProperty), ...traitRows.map(readProperty)];
@@ -85,7 +78,8 @@ export async function getFilterSchema(
     customPropertyKeys: keysOf(PropertySource.CUSTOM),
     profilePropertyKeys: keysOf(PropertySource.PROFILE),
     isCut: kinds.length < kindRows.length || kinds.length > limit || properties.length > limit,
-    hasCookieless: cookielessRows.length > 0,
+    hasCookieless: await hasCookieless(clickhouse, projectId, deadline),
+    hasBots: await hasBots(clickhouse, projectId, deadline),
   });
 }
 

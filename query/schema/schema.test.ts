@@ -123,18 +123,21 @@ describe('names', () => {
     expect(await refused(none)).toBe('allowedTypes[0]: 0 is not a type');
   });
 
-  it('beside whether there are cookieless visitors, whatever names are asked for', async () => {
+  it('beside whether there are bots and cookieless visitors, whatever names are asked for', async () => {
     const visited = randomUUID();
-    const hasCookieless = async (id: string) => {
-      const { hasCookieless: has } = await service.insights(id).getFilterSchema({ prefix: '$bot' });
-      return has;
+    const seen = async (id: string) => {
+      const asked = { prefix: 'nothing', limit: 1 };
+      const { hasBots, hasCookieless } = await service.insights(id).getFilterSchema(asked);
+      return { hasBots, hasCookieless };
     };
     await storeRows(service.clickhouse, [row(visited)]);
-    expect(await hasCookieless(visited)).toBe(false);
+    expect(await seen(visited)).toEqual({ hasBots: false, hasCookieless: false });
     const fields = { cookieless: true, distinctId: 'cookieless-x', kind: 'Click' };
     await storeRows(service.clickhouse, [row(visited, fields)]);
-    expect(await hasCookieless(visited)).toBe(true);
-    expect(await hasCookieless(projectId)).toBe(false);
+    expect(await seen(visited)).toEqual({ hasBots: false, hasCookieless: true });
+    await storeRows(service.clickhouse, [row(visited, { bools: { $bot: true } })]);
+    expect(await seen(visited)).toEqual({ hasBots: true, hasCookieless: true });
+    expect(await seen(projectId)).toEqual({ hasBots: false, hasCookieless: false });
   });
 
   it('of one kind, by a prefix in any case, and cut at a limit', async () => {

@@ -1,6 +1,5 @@
 // The statements behind GetFilterSchema, and their rows: kinds and names of properties from the small table of names,
-// names of traits from the profiles, and whether there are cookieless visitors. A name may be anything; choosing among
-// the rows is filter-schema.ts's.
+// names of traits from the profiles. A name may be anything; choosing among the rows is filter-schema.ts's.
 
 import { PropertyValueType } from '../../proto/gen/common/v1/filter_schema_pb.js';
 import { createBindings } from '../filters/bindings.ts';
@@ -63,14 +62,6 @@ export function traitsSql({ projectId, prefix, types, maxRows }: NamesAsked): St
       ARRAY JOIN mapKeys(traits) AS trait, mapValues(traits) AS json
       WHERE json != 'null' AND ${begins} GROUP BY trait, named HAVING ${isAllowed})
     GROUP BY trait ORDER BY total DESC, property LIMIT ${maxRows}`;
-  return { sql, params: bindings.params };
-}
-
-/** A row where events of cookieless visitors are stored: sums of events know it, and the first that does is enough. */
-export function cookielessSql({ projectId }: Pick<NamesAsked, 'projectId'>): Statement {
-  const bindings = createBindings();
-  const project = bindings.bind('String', projectId);
-  const sql = `SELECT 1 FROM event_counts WHERE project_id = ${project} AND cookieless_events > 0 LIMIT 1`;
   return { sql, params: bindings.params };
 }
 

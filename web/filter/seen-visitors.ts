@@ -14,10 +14,10 @@ export type SeenVisitors = { hasBots: boolean; hasCookieless: boolean };
 
 export function useSeenVisitors(projectId: string): Resource<SeenVisitors> {
   return useResource(`visitors ${projectId}`, async (end) => {
-    const { properties, hasCookieless } = await insights.getFilterSchema(
-      { prefix: botProperty, limit: 10 },
+    const { hasBots, hasCookieless } = await insights.getFilterSchema(
+      { prefix: botProperty, limit: 1 },
       inProject(projectId, end),
     );
-    return { hasBots: properties.some(({ property }) => property === botProperty), hasCookieless };
+    return { hasBots, hasCookieless };
   });
 }

@@ -119,6 +119,13 @@ export declare type GetFilterSchemaResponse = Message<"common.v1.GetFilterSchema
    * @generated from field: bool has_cookieless = 23;
    */
   hasCookieless: boolean;
+
+  /**
+   * Events of bots ($bot) are stored, of whatever kind.
+   *
+   * @generated from field: bool has_bots = 24;
+   */
+  hasBots: boolean;
 };
 
 /**
