@@ -9,6 +9,7 @@ import {
   maxPropertyKeyCodePoints,
   maxStringValueCodePoints,
 } from '../../../platform/limits.ts';
+import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import { parseTimestamp } from '../../validation/text/checked-timestamp.ts';
 
 /** Texts that JSON writes as they are. */
@@ -21,6 +22,34 @@ const writtenDateLength = 24;
 const addressKeys: ReadonlySet<string> = new Set(['$ip', 'ip', 'ip_address', 'ipAddress']);
 /** Room in a map for the names that are added last. */
 const ownKeys = 2;
+
+interface Name {
+  /** As it is written. */
+  key: string;
+  isAuto: boolean;
+  isAddress: boolean;
+  /** `"key":`, and the same behind another property. */
+  first: string;
+  next: string;
+}
+
+/** Programs use the same names again and again, and each part of such a text costs as much as its value. */
+const remembered = new Map<string, Name>();
+const maxRemembered = 2_000;
+
+function nameOf(name: string): Name {
+  const known = remembered.get(name);
+  if (known !== undefined) return known;
+  const key = name === '' ? '_' : cutTo(name, maxPropertyKeyCodePoints);
+  const first = `${quoted(key)}:`;
+  const made = {
+    ...{ key, first, next: `,${first}` },
+    ...{ isAuto: key.startsWith('$'), isAddress: addressKeys.has(name) },
+  };
+  // A longer one would be kept whole as the map's key.
+  if (key === name) setBounded(remembered, name, made, maxRemembered);
+  return made;
+}
 
 /** JSON text of a string; half a surrogate pair, which JSON of ours may not hold, becomes U+FFFD. */
 export function quoted(text: string): string {
@@ -48,12 +77,12 @@ export class PropertyText {
 
   /** Adds a property under its own name, `$` names to the automatic ones. The first of a name stays. */
   put(name: string, value: unknown): void {
-    if (value === undefined || value === null || addressKeys.has(name)) return;
-    if (this.#names.has(name)) return;
-    const key = name === '' ? '_' : cutTo(name, maxPropertyKeyCodePoints);
+    if (value === undefined || value === null) return;
+    const known = nameOf(name);
+    if (known.isAddress || this.#names.has(name)) return;
+    const { key } = known;
     if (key !== name) this.#noteCut(key);
-    const isAuto = key.startsWith('$');
-    if (!this.#hasRoom(isAuto)) {
+    if (!this.#hasRoom(known.isAuto)) {
       this.#noteCut(key);
       return;
     }
@@ -64,7 +93,7 @@ export class PropertyText {
       if (this.#names.has(key)) return;
       this.#names.add(key);
     }
-    this.#add(isAuto, key, text);
+    this.#add(known, text);
   }
 
   /** Adds a property whose column holds texts. */
@@ -93,7 +122,7 @@ export class PropertyText {
   #addOwn(key: string, value: string): void {
     if (this.#names.has(key)) return;
     this.#names.add(key);
-    this.#add(true, key, `{"stringValue":${quoted(cutTo(value, maxStringValueCodePoints))}}`);
+    this.#add(nameOf(key), stringText(cutTo(value, maxStringValueCodePoints)));
   }
 
   #hasRoom(isAuto: boolean): boolean {
@@ -102,9 +131,9 @@ export class PropertyText {
       : this.#customCount < maxPropertiesPerMap;
   }
 
-  #add(isAuto: boolean, key: string, text: string): void {
-    if (isAuto) this.#auto += `${this.#autoCount++ === 0 ? '' : ','}${quoted(key)}:${text}`;
-    else this.#custom += `${this.#customCount++ === 0 ? '' : ','}${quoted(key)}:${text}`;
+  #add({ isAuto, first, next }: Name, text: string): void {
+    if (isAuto) this.#auto += (this.#autoCount++ === 0 ? first : next) + text;
+    else this.#custom += (this.#customCount++ === 0 ? first : next) + text;
   }
 
   #noteCut(key: string): void {
@@ -143,8 +172,12 @@ export class PropertyText {
   #cutText(key: string, value: string): string {
     const text = cutTo(value, maxStringValueCodePoints);
     if (text !== value) this.#noteCut(key);
-    return `{"stringValue":${quoted(text)}}`;
+    return stringText(text);
   }
+}
+
+function stringText(text: string): string {
+  return plain.test(text) ? `{"stringValue":"${text}"}` : `{"stringValue":${quoted(text)}}`;
 }
 
 /** For JSON.stringify: an object loses its caller's address, however deep it is. */
