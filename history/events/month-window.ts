@@ -9,7 +9,7 @@ export interface WindowBounds {
   maxCharacters: number;
 }
 
-/** Some 150 MB of texts and what stands beside them. */
+/** Some 150 MB of texts and what stands beside them, as long as each text is one piece (EventDraft.write). */
 export const defaultWindow: WindowBounds = { maxEvents: 100_000, maxCharacters: 96 * 1_048_576 };
 
 interface Month {
