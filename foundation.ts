@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { HandlerContext } from '@connectrpc/connect';
 import { network } from './control/auth/attempts.ts';
+import type { ImportSettings } from './control/imports/import-rpc.ts';
 import { startControl } from './control/start.ts';
 import { type CallerOptions, CallerReader } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
@@ -114,14 +115,13 @@ export async function layFoundation(
     connection: nats,
     projects,
     roomOf,
-    dataDir: config.dataDir,
-    clock,
-    log,
+    ...{ dataDir: config.dataDir, clock, log },
     settings: config.accounts,
     publicUrl: () => config.accounts.publicUrl ?? listening.url,
     addressOf: (request) => callers.address(request),
     onlyThisMachine,
     checkQuestion,
+    imports: importSettings(config),
   });
   shutdown.add('accounts', () => control.close());
   const uses = startKeyUses({ projects, clock, log });
@@ -175,6 +175,23 @@ function openDiskRoom(config: Config, log: Log, metrics: Metrics): DiskRoom {
 export function diskReserve(config: Config): number {
   const { diskReserveBytes, natsUrl } = config;
   return diskReserveBytes ?? (natsUrl === undefined ? usualDiskReserve(diskDirectory(config)) : 0);
+}
+
+/** An upload leaves a reserve wherever the broker is: a full disk under the data directory stops everything. */
+export function importSettings({
+  imports,
+  roles,
+  diskReserveBytes,
+  dataDir,
+}: Config): ImportSettings {
+  const reserveBytes = diskReserveBytes || usualDiskReserve(dataDir);
+  const command = 'npm run import sends it from a command line (docs/import.md)';
+  const isWhole = (['control', 'ingest', 'query'] as const).every((role) => roles.includes(role));
+  if (!imports)
+    return { refusal: `no file is taken here (MILLRACE_IMPORTS): ${command}`, reserveBytes };
+  if (!isWhole)
+    return { refusal: `no file is taken by a part of an instance: ${command}`, reserveBytes };
+  return { refusal: undefined, reserveBytes };
 }
 
 /** Where the embedded broker has its store, which may be a disk of its own. */

@@ -1,9 +1,17 @@
 // Second of the composition, called by main.ts: engines with their streams and tables, the demo project, the pipeline,
 // and the port, served by this process or by members (member.ts). Builds on foundation.ts and port.ts.
 
+import { join } from 'node:path';
 import { type DemoAdmin, ensureDemoAdmin } from './control/demo/demo-admin.ts';
 import { type Demo, ensureDemo, readDemoRecord } from './control/demo/demo-project.ts';
-import { connectEngines, engineChecks, type Foundation, layFoundation } from './foundation.ts';
+import { startImports } from './control/imports/import-runner.ts';
+import {
+  connectEngines,
+  engineChecks,
+  type Foundation,
+  importSettings,
+  layFoundation,
+} from './foundation.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
 import { readinessOf, serveByMembers } from './member.ts';
 import { createLease } from './pipeline/lease/lease.ts';
@@ -21,6 +29,7 @@ import { requireBrokerBinary } from './platform/engines/embedded-broker.ts';
 import { type EngineUrls, startEngines } from './platform/engines/engines.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import { shareReadiness, untilReady } from './platform/http/readiness.ts';
+import { ImportFiles } from './platform/imports/import-files.ts';
 import type { Log } from './platform/log.ts';
 import { Standing } from './platform/members/standing.ts';
 import { keepPrivate } from './platform/secrets/private-directory.ts';
@@ -139,6 +148,7 @@ async function serve(
           { pipeline, webhooks, urls, standing, door },
           shutdown,
         );
+  await runImports(config, foundation, baseUrl, shutdown);
   const pages = { readiness, metrics };
   if (door.operatorEntrance !== undefined) {
     await openOperatorPort(config, foundation, pages, door.operatorEntrance, shutdown);
@@ -147,6 +157,24 @@ async function serve(
     foundation.log.warn('started, but not everything is ready: /readyz?verbose tells what is not');
   }
   return baseUrl;
+}
+
+/** Files that people brought, also before a restart. Of several processes on a data directory this one reads them. */
+async function runImports(
+  config: Config,
+  { projects, clock, log }: Foundation,
+  baseUrl: string,
+  shutdown: Shutdown,
+): Promise<void> {
+  const { roles, dataDir } = config;
+  if (!roles.includes('control')) return;
+  const imports = await startImports({
+    files: new ImportFiles(dataDir),
+    refusal: importSettings(config).refusal,
+    script: join(import.meta.dirname, 'history', 'uploaded.js'),
+    ...{ projects, baseUrl, clock, log },
+  });
+  shutdown.add('imports', () => imports.stop());
 }
 
 /** The token is in the fragment, which a browser sends to nobody. */

@@ -12,6 +12,7 @@ import { AnnotationsService } from '../proto/gen/dashboard/annotations/v1/annota
 import { CustomersService } from '../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { DashboardsService } from '../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { GoalsService } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
+import { ImportsService } from '../proto/gen/dashboard/imports/v1/imports_pb.js';
 import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
@@ -63,6 +64,14 @@ import {
   listGoals,
   updateGoal,
 } from './goals/goal-rpc.ts';
+import {
+  cancelImport,
+  createImport,
+  type ImportDeps,
+  listImports,
+  startImport,
+  uploadImport,
+} from './imports/import-rpc.ts';
 import {
   deleteEmailProvider,
   type EmailProviderDeps,
@@ -116,11 +125,12 @@ export type ControlDeps = SignUpDeps &
   AnnotationDeps &
   GoalDeps &
   AlertDeps &
+  ImportDeps &
   EmailProviderDeps;
 
 /**
  * Registers AuthService, OrgsService, ProjectsService, CustomersService, OrgEmailProvidersService, AnnotationsService,
- * DashboardsService without Render, GoalsService without Measure, and AlertsService without Test.
+ * ImportsService, DashboardsService without Render, GoalsService without Measure, and AlertsService without Test.
  */
 export function registerControl(router: ConnectRouter, deps: ControlDeps): void {
   router.service(AuthService, {
@@ -147,6 +157,7 @@ export function registerControl(router: ConnectRouter, deps: ControlDeps): void 
   registerAnnotations(router, deps);
   registerGoals(router, deps);
   registerAlerts(router, deps);
+  registerImports(router, deps);
 }
 
 /** For methods that answer a refresh token: a browser gets it as a cookie. */
@@ -247,6 +258,19 @@ function registerAlerts(router: ConnectRouter, deps: ControlDeps): void {
     .rpc(create, (request, context) => createAlert(deps, request, caller(context)))
     .rpc(update, (request, context) => updateAlert(deps, request, caller(context)))
     .rpc(remove, (request, context) => deleteAlert(deps, request, principalOf(context)));
+}
+
+function registerImports(router: ConnectRouter, deps: ControlDeps): void {
+  router.service(ImportsService, {
+    list: (_, context) => listImports(deps, principalOf(context)),
+    create: (request, context) => {
+      const { projectId } = principalOf(context);
+      return createImport(deps, request, { ...customerOf(context), projectId });
+    },
+    upload: (request, context) => uploadImport(deps, request, principalOf(context)),
+    start: (request, context) => startImport(deps, request, principalOf(context)),
+    cancel: (request, context) => cancelImport(deps, request, principalOf(context)),
+  });
 }
 
 function memberOfProject(context: HandlerContext) {

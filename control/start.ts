@@ -28,6 +28,7 @@ import {
   type ShareDirectory,
 } from '../platform/dashboards/share-directory.ts';
 import { type CallerRequest, callerRequestOf } from '../platform/http/caller-request.ts';
+import { ImportFiles } from '../platform/imports/import-files.ts';
 import type { Log } from '../platform/log.ts';
 import { openSecretBox, type SecretBox } from '../platform/secrets/secret-box.ts';
 import type { Goal } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
@@ -56,6 +57,7 @@ import { openDashboards } from './dashboards/open-dashboards.ts';
 import type { CheckQuestion } from './dashboards/tile-fields.ts';
 import { issueOpening, type Opening } from './demo/open-demo.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
+import type { ImportSettings } from './imports/import-rpc.ts';
 import { refuseLostCustomers } from './lost-customers.ts';
 import { createOrganizationMail, type OrganizationMail } from './mail/organization-mail.ts';
 import { type Mail, startMail } from './mail/start-mail.ts';
@@ -86,6 +88,8 @@ export interface ControlOptions {
   onlyThisMachine: OnlyThisMachine;
   /** The rules of a dashboard's questions. */
   checkQuestion: CheckQuestion;
+  /** Whether people may bring files of history; they may unless given. */
+  imports?: ImportSettings;
   /** PEM: certificate authorities that mail servers may use besides the system's. */
   mailCertificates?: string;
   resendUrl?: string;
@@ -159,6 +163,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...auth,
     ...dashboards,
     ...items,
+    importFiles: new ImportFiles(dataDir),
+    importSettings: options.imports ?? { refusal: undefined, reserveBytes: 0 },
     openings: buckets.openings,
     roleOf,
     accessTokens,

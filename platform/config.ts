@@ -70,6 +70,8 @@ export interface Config {
   browserPaths: BrowserPaths;
   /** Whether the paths of other vendors' SDKs are served, for projects whose setting names them. */
   compat: boolean;
+  /** Whether people may bring files of history by a page. */
+  imports: boolean;
   accounts: AccountSettings;
   webhooks: WebhookSettings;
 }
@@ -121,6 +123,7 @@ export function readConfig(env: Environment, argv: readonly string[]): ConfigRes
     verifiedBotHeader: (text('MILLRACE_VERIFIED_BOT_HEADER') ?? 'cf-verified-bot').toLowerCase(),
     browserPaths: readBrowserPaths(text, problems),
     compat: oneOf('MILLRACE_COMPAT', text('MILLRACE_COMPAT') ?? 'on', onOff, problems) === 'on',
+    imports: oneOf('MILLRACE_IMPORTS', text('MILLRACE_IMPORTS') ?? 'on', onOff, problems) === 'on',
     accounts: readAccountSettings(text, problems),
     webhooks: readWebhookSettings(text, integer, problems),
   };

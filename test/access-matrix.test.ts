@@ -72,6 +72,7 @@ const needs: Record<string, Record<string, Need>> = {
     Get: 'project viewer',
     '*': 'project member',
   },
+  'dashboard.imports.v1.ImportsService': { List: 'project viewer', '*': 'project admin' },
   'public.dashboards.v1.SharedDashboardsService': { '*': 'nothing' },
   'dashboard.operator.v1.OperatorService': { '*': 'super admin' },
   'dashboard.customers.v1.CustomersService': { '*': 'customer' },

@@ -31,7 +31,13 @@ const entries = new Set([
   ...['setup/web-pages.mjs', 'setup/temporary-files.mjs', 'web/main.tsx', 'web/vite.config.ts'],
   // Declarations, which the compiler finds by itself.
   ...['web/build/geo.d.ts', 'web/build/virtual-world.d.ts'],
-  ...['demo/play.ts', 'history/import.ts', 'demo/webhook-listen.ts', 'load/run.ts'],
+  ...[
+    'demo/play.ts',
+    'history/import.ts',
+    'history/uploaded.ts',
+    'demo/webhook-listen.ts',
+    'load/run.ts',
+  ],
   ...['bench/run.ts', 'bench/shots.ts', 'bench/harness/processes/child.ts'],
   'bench/size/print-size.ts',
   ...['sql/engine/main.ts', 'admin.ts', 'pipeline/build/worker.ts'],

@@ -19,6 +19,8 @@ const endMagic = 0x06054b50;
 const endBytes = 22;
 /** An archive's comment has at most this length. */
 const maxCommentBytes = 65_535;
+/** Of 100,000 entries with long names; a damaged archive may name any length. */
+const maxDirectoryBytes = 64 * 1_048_576;
 const entryMagic = 0x02014b50;
 const entryHeaderBytes = 46;
 const localHeaderBytes = 30;
@@ -72,7 +74,7 @@ async function readDirectory(file: FileHandle, path: string): Promise<Buffer> {
     if (tail.readUInt32LE(at) !== endMagic) continue;
     const bytes = tail.readUInt32LE(at + 12);
     const offset = tail.readUInt32LE(at + 16);
-    if (offset === isElsewhere) break;
+    if (offset === isElsewhere || bytes > maxDirectoryBytes) break;
     return readAt(file, offset, bytes);
   }
   throw new UnreadableFile(

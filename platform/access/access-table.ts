@@ -36,6 +36,9 @@ const filters = 256 * KiB;
 /** A dashboard has 512 KiB; JSON may write what is not ASCII longer. The router reads no longer JSON. */
 const boards = 1_024 * KiB;
 
+/** A part of a file has 512 KiB; JSON writes it longer by a third. */
+const fileParts = 1_024 * KiB;
+
 const open: AccessRow = {
   credentials: ['none'],
   scope: 'nothing',
@@ -154,6 +157,14 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['dashboard.alerts.v1.AlertsService/Update', growing(inProject('member'))],
   ['dashboard.alerts.v1.AlertsService/Delete', inProject('member')],
   ['dashboard.alerts.v1.AlertsService/Test', growing(inProject('member'))],
+  ['dashboard.imports.v1.ImportsService/List', inProject('viewer')],
+  ['dashboard.imports.v1.ImportsService/Create', growing(inProject('admin'))],
+  [
+    'dashboard.imports.v1.ImportsService/Upload',
+    { ...inProject('admin'), maxBodyBytes: fileParts },
+  ],
+  ['dashboard.imports.v1.ImportsService/Start', growing(inProject('admin'))],
+  ['dashboard.imports.v1.ImportsService/Cancel', inProject('admin')],
   ['sdk.events.v1.EventsService/BatchCreate', sdk],
   ['events.v1.EventsService/BatchCreate', sdk],
   ['sdk.profiles.v1.ProfilesSDKService/Identify', identity],

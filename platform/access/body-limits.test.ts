@@ -55,9 +55,9 @@ async function answer(method: string, body: Buffer | string, encoding = 'identit
   return response.text();
 }
 
-it('are 64 KiB for methods of accounts, 256 KiB for reads, 1 MiB for dashboards', () => {
+it('are 64 KiB for methods of accounts, 256 KiB for reads, 1 MiB for dashboards and parts of files', () => {
   for (const [method, { maxBodyBytes, credentials }] of accessTable) {
-    if (/DashboardsService\/(Create|Update|Upsert)$/.test(method)) {
+    if (/DashboardsService\/(Create|Update|Upsert)$|\/Upload$/.test(method)) {
       expect(maxBodyBytes, method).toBe(MiB);
     } else if (/^dashboard.*\/(Render|Measure)$/.test(method))
       expect(maxBodyBytes, method).toBe(MiB / 4);

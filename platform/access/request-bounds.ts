@@ -27,6 +27,7 @@ export const unusualBounds: ReadonlyMap<string, FieldBound> = new Map([
   ['common.v1.PropertyFilter.values', { maxLength: maxFilterTextLength, maxItems: 1_000 }],
   // 10,000 ids of 16 bytes.
   ['shared.activity.v1.FindStoredRequest.event_ids', { ...usual, maxLength: 160_000 }],
+  ['dashboard.imports.v1.UploadRequest.data', { ...usual, maxLength: 524_288 }],
   // 2,000 and 100,000 characters, each of two units at most.
   ['dashboard.dashboards.v1.CreateRequest.description', { ...usual, maxLength: 4_000 }],
   ['dashboard.dashboards.v1.UpdateRequest.description', { ...usual, maxLength: 4_000 }],

@@ -43,6 +43,7 @@ import { AnnotationsService } from '../../../proto/gen/dashboard/annotations/v1/
 import { CustomersService } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { DashboardsService } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { GoalsService } from '../../../proto/gen/dashboard/goals/v1/goals_pb.js';
+import { ImportsService } from '../../../proto/gen/dashboard/imports/v1/imports_pb.js';
 import { OperatorService } from '../../../proto/gen/dashboard/operator/v1/operator_pb.js';
 import { OrgEmailProvidersService } from '../../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
@@ -108,6 +109,7 @@ export interface Clients {
   alerts: Client<typeof AlertsService>;
   annotations: Client<typeof AnnotationsService>;
   goals: Client<typeof GoalsService>;
+  imports: Client<typeof ImportsService>;
 }
 
 const log = createLog('silent');
@@ -170,6 +172,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       alerts: client(AlertsService, headers),
       annotations: client(AnnotationsService, headers),
       goals: client(GoalsService, headers),
+      imports: client(ImportsService, headers),
     }),
     async mailsTo(address) {
       await control.outbox.idle();

@@ -1,0 +1,201 @@
+// Imports on disk, below the data directory. `live/PROJECT` holds the one import of a project that is under way: its
+// file, its record, its state, and marks of what a person asked for. `ended/PROJECT` holds records of those that ended.
+// Each file has one writer: methods announce, append and mark, the runner writes states and ends.
+
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { create, fromJsonString, toJsonString } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { type Import, ImportSchema } from '../../proto/gen/dashboard/imports/v1/imports_pb.js';
+
+/** What a person asked for; it stays until the import ends. */
+export type ImportMark = 'started' | 'canceled';
+
+export interface LiveImport {
+  projectId: string;
+  record: Import;
+  /** When the last part of the file came. */
+  uploadTimeMs: number;
+  isStarted: boolean;
+  isCanceled: boolean;
+}
+
+export type Appended = { kind: 'appended'; bytes: number } | { kind: 'elsewhere'; bytes: number };
+
+/** Of a project. */
+const maxEnded = 10;
+const recordFile = 'import.json';
+const stateFile = 'state.json';
+const uploadFile = 'upload';
+
+export class ImportFiles {
+  readonly directory: string;
+  readonly #live: string;
+  readonly #ended: string;
+
+  constructor(dataDir: string) {
+    this.directory = join(dataDir, 'imports');
+    this.#live = join(this.directory, 'live');
+    this.#ended = join(this.directory, 'ended');
+  }
+
+  /** Makes the directories. */
+  async prepare(): Promise<void> {
+    for (const path of [this.#live, this.#ended])
+      await mkdir(path, { recursive: true, mode: 0o700 });
+  }
+
+  /** Projects that have an import under way. */
+  async liveProjects(): Promise<string[]> {
+    return (await namesIn(this.#live)).toSorted();
+  }
+
+  /** False where the project has another import under way. */
+  async begin(projectId: string, record: Import): Promise<boolean> {
+    await this.prepare();
+    try {
+      // One process alone makes the directory, whatever others do at that moment.
+      await mkdir(this.#in(projectId), { mode: 0o700 });
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return false;
+      throw error;
+    }
+    await writeFile(this.uploadPath(projectId), '', { mode: 0o600 });
+    await writeWhole(join(this.#in(projectId), recordFile), record);
+    return true;
+  }
+
+  uploadPath(projectId: string): string {
+    return join(this.#in(projectId), uploadFile);
+  }
+
+  /** Undefined where there is none, or where its making was broken off. */
+  async findLive(projectId: string): Promise<LiveImport | undefined> {
+    const directory = this.#in(projectId);
+    const names = await namesIn(directory);
+    const made = await readRecord(join(directory, recordFile));
+    if (made === undefined) return undefined;
+    const record = (await readRecord(join(directory, stateFile))) ?? made;
+    const upload = await statOf(join(directory, uploadFile));
+    record.uploadedBytes = BigInt(upload?.size ?? 0);
+    return {
+      ...{ projectId, record, uploadTimeMs: upload?.mtimeMs ?? 0 },
+      isStarted: names.includes('started'),
+      isCanceled: names.includes('canceled'),
+    };
+  }
+
+  /** The one that is under way, then those that ended, the newest first. */
+  async list(projectId: string): Promise<Import[]> {
+    const live = await this.findLive(projectId);
+    const directory = join(this.#ended, projectId);
+    const names = (await namesIn(directory)).toSorted().reverse();
+    const ended = await Promise.all(names.map((name) => readRecord(join(directory, name))));
+    const records = ended.filter((record) => record !== undefined);
+    // Between the record of its end and the removal of its file, an import is in both places.
+    const isOver = records.some(({ id }) => id === live?.record.id);
+    return live === undefined || isOver ? records : [live.record, ...records];
+  }
+
+  /** Writes `data` behind the first `offset` bytes, where so many are there. */
+  async append(projectId: string, offset: bigint, data: Uint8Array): Promise<Appended> {
+    const file = await open(this.uploadPath(projectId), 'r+');
+    try {
+      const { size } = await file.stat();
+      if (BigInt(size) !== offset) return { kind: 'elsewhere', bytes: size };
+      await file.write(data, 0, data.length, size);
+      return { kind: 'appended', bytes: size + data.length };
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Whether its record is kept already, and only its file was not removed. */
+  async isEnded(projectId: string, record: Import): Promise<boolean> {
+    return (await statOf(this.#endedPath(projectId, record))) !== undefined;
+  }
+
+  async mark(projectId: string, mark: ImportMark): Promise<void> {
+    await writeFile(join(this.#in(projectId), mark), '', { mode: 0o600 });
+  }
+
+  async writeState(projectId: string, record: Import): Promise<void> {
+    await writeWhole(join(this.#in(projectId), stateFile), record);
+  }
+
+  /** Keeps the record and removes everything else. */
+  async end(projectId: string, record: Import): Promise<void> {
+    const directory = join(this.#ended, projectId);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeWhole(this.#endedPath(projectId, record), record);
+    const names = (await namesIn(directory)).toSorted();
+    for (const old of names.slice(0, -maxEnded)) await rm(join(directory, old), { force: true });
+    await this.remove(projectId);
+  }
+
+  /** The record goes first: whatever is left by a kill is an import whose making was broken off. */
+  async remove(projectId: string): Promise<void> {
+    await rm(join(this.#in(projectId), recordFile), { force: true });
+    await rm(this.#in(projectId), { recursive: true, force: true });
+  }
+
+  /** How long ago the directory of an import was made or last changed; 0 where there is none. */
+  async changeTimeMs(projectId: string): Promise<number> {
+    return (await statOf(this.#in(projectId)))?.mtimeMs ?? 0;
+  }
+
+  /** Names are in the order of time. */
+  #endedPath(projectId: string, { createTime, id }: Import): string {
+    const timeMs = createTime === undefined ? 0 : timestampMs(createTime);
+    return join(this.#ended, projectId, `${String(timeMs).padStart(15, '0')}-${id}.json`);
+  }
+
+  #in(projectId: string): string {
+    return join(this.#live, projectId);
+  }
+}
+
+/** A copy in another state. */
+export function withState(record: Import, changes: Partial<Omit<Import, '$typeName'>>): Import {
+  return create(ImportSchema, { ...record, ...changes });
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function statOf(path: string) {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function readRecord(path: string): Promise<Import | undefined> {
+  try {
+    // Of a newer version that was here before, members that this one does not know are passed over.
+    return fromJsonString(ImportSchema, await readFile(path, 'utf8'), {
+      ignoreUnknownFields: true,
+    });
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Whoever reads meets the old text or the new one. */
+async function writeWhole(path: string, record: Import): Promise<void> {
+  await writeFile(`${path}.next`, toJsonString(ImportSchema, record), { mode: 0o600 });
+  await rename(`${path}.next`, path);
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
