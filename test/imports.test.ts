@@ -138,8 +138,9 @@ describe('an import whose service is killed', () => {
   it('goes on by itself, and stores each event once', async () => {
     const count = 40_000;
     // The import is under way for as many seconds as it takes to see it.
-    const slow = { MILLRACE_EVENTS_PER_SECOND: '5000', MILLRACE_EVENTS_BURST: '5000' };
-    let stack = await startStack({ env: slow });
+    const slow = { MILLRACE_EVENTS_PER_SECOND: '2500', MILLRACE_EVENTS_BURST: '2500' };
+    // The process that takes the file is another one than the process that reads it.
+    let stack = await startStack({ env: slow, args: ['--ingest', '2'] });
     try {
       const before = await importClient(stack);
       const content = fileOf(Array.from({ length: count }, (_, n) => line(n)));

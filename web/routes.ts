@@ -51,6 +51,7 @@ export const routes: Route[] = [
   inside('/p/:project/webhooks/:webhook', 'Webhook', () => import('./webhooks/webhook-page.tsx')),
   inside('/p/:project/setup', 'Setup', () => import('./setup/setup-page.tsx')),
   inside('/p/:project/settings', 'Settings', () => import('./settings/project-page.tsx')),
+  inside('/p/:project/settings/import', 'Import', () => import('./imports/import-page.tsx')),
   inside('/o/:org/settings', 'Organization', () => import('./settings/org-page.tsx')),
   inside('/account', 'Account', () => import('./settings/account-page.tsx')),
   inside('/operator', 'Operator', () => import('./operator/operator-page.tsx')),

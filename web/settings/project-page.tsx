@@ -28,9 +28,12 @@ export function Page() {
     <>
       <div class="page-head">
         <h1 tabIndex={-1}>Settings of {project.displayName}</h1>
-        <a href={`/o/${project.orgId}/settings`}>
-          Members, mail and keys of {currentOrg.value?.displayName}
-        </a>
+        <span class="row">
+          <a href={`/p/${project.id}/settings/import`}>Import history</a>
+          <a href={`/o/${project.orgId}/settings`}>
+            Members, mail and keys of {currentOrg.value?.displayName}
+          </a>
+        </span>
       </div>
       <section class="card">
         <h2>General</h2>

@@ -37,6 +37,7 @@ export function pagesOf(demo: {
     webhooks: `${project}/webhooks`,
     setup: `${project}/setup`,
     settings: `${project}/settings`,
+    import: `${project}/settings/import`,
     organization: `/o/${demo.organizationId}/settings`,
     account: '/account',
     operator: '/operator',
