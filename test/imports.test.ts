@@ -1,7 +1,7 @@
 // Files of history that somebody brings by a page, in the built product: checked, imported, canceled, refused; and an
 // import whose service is killed in its middle.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -137,10 +137,13 @@ describe('an uploaded file', () => {
 describe('an import whose service is killed', () => {
   it('goes on by itself, and stores each event once', async () => {
     const count = 40_000;
-    // The import is under way for as many seconds as it takes to see it.
-    const slow = { MILLRACE_EVENTS_PER_SECOND: '2500', MILLRACE_EVENTS_BURST: '2500' };
+    // The run that is killed would take longer than any machine needs to store its first events.
+    const slow = { MILLRACE_EVENTS_PER_SECOND: '500', MILLRACE_EVENTS_BURST: '1000' };
     // The process that takes the file is another one than the process that reads it.
-    let stack = await startStack({ env: slow, args: ['--ingest', '2'] });
+    const args = ['--ingest', '2'];
+    const killed = await startStack({ env: slow, args });
+    const { dataDir } = killed;
+    let stack = killed;
     try {
       const before = await importClient(stack);
       const content = fileOf(Array.from({ length: count }, (_, n) => line(n)));
@@ -151,10 +154,10 @@ describe('an import whose service is killed', () => {
         () => storedOf(stack, 'brought'),
         ({ events }) => events > 0,
       );
+      expect(await before.list()).toMatchObject([{ id, state: 'IMPORT_STATE_IMPORTING' }]);
       await killService(stack);
-      stack = await stack.restart();
+      stack = await startStack({ args, dataDir });
       const after = await importClient(stack);
-      expect(await after.list()).toMatchObject([{ id, state: 'IMPORT_STATE_IMPORTING' }]);
       const { result } = await after.until(id, 'IMPORT_STATE_DONE');
       expect(Number(Object(result).events)).toBe(count);
       expect(Number(Object(result).stored)).toBeGreaterThan(0);
@@ -170,6 +173,7 @@ describe('an import whose service is killed', () => {
       expect(await keyNames(after)).not.toContain('Import');
     } finally {
       await stack.stop();
+      rmSync(dataDir, { recursive: true, force: true });
     }
   });
 });

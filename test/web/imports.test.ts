@@ -25,7 +25,7 @@ const fileOf = (name: string, first: number, last = '') => {
 
 describe.runIf(hasBrowser)('the page of imports', () => {
   // An import takes seconds, however fast the machine is: its progress can be seen, and it can be canceled.
-  const slow = { MILLRACE_EVENTS_PER_SECOND: '1500', MILLRACE_EVENTS_BURST: '1500' };
+  const slow = { MILLRACE_EVENTS_PER_SECOND: '600', MILLRACE_EVENTS_BURST: '1000' };
   const web = useWebApp(() => slow);
   let admin: Reader & { page: Page };
   beforeAll(async () => {
