@@ -100,7 +100,8 @@ export async function uploadImport(
   { projectId }: SignedInProjectMember,
 ): Promise<{ uploadedBytes: bigint }> {
   const offered = offeredOf(deps);
-  const { record, isCanceled } = await found(deps, id, projectId);
+  const live = await found(deps, id, projectId);
+  const { record, isCanceled } = live;
   if (data.length === 0) throw invalidArgument('data', 'is required');
   if (record.state !== ImportState.UPLOADING || isCanceled) {
     throw new ConnectError(
@@ -112,12 +113,20 @@ export async function uploadImport(
     throw invalidArgument('data', `ends behind the ${record.bytes} bytes that were announced`);
   }
   await refuseFull(offered, deps.importFiles, data.length);
-  const appended = await deps.importFiles.append(projectId, offset, data);
-  if (appended.kind === 'appended') return { uploadedBytes: BigInt(appended.bytes) };
-  throw new ConnectError(
-    `offset: must be ${appended.bytes}, the bytes that are here`,
-    Code.FailedPrecondition,
-  );
+  const appended = await deps.importFiles.append(live, offset, data);
+  switch (appended.kind) {
+    case 'appended':
+      return { uploadedBytes: BigInt(appended.bytes) };
+    case 'elsewhere':
+      throw new ConnectError(
+        `offset: must be ${appended.bytes}, the bytes that are here`,
+        Code.FailedPrecondition,
+      );
+    case 'gone':
+      throw noSuchImport();
+    default:
+      return appended satisfies never;
+  }
 }
 
 export async function startImport(
@@ -126,11 +135,11 @@ export async function startImport(
   { projectId }: SignedInProjectMember,
 ): Promise<Record<string, never>> {
   offeredOf(deps);
-  const { record } = await found(deps, request.id, projectId);
-  if (record.state !== ImportState.CHECKED) {
+  const live = await found(deps, request.id, projectId);
+  if (live.record.state !== ImportState.CHECKED) {
     throw new ConnectError('only a file that was checked can be imported', Code.FailedPrecondition);
   }
-  await deps.importFiles.mark(projectId, 'started');
+  await deps.importFiles.mark(live, 'started');
   return {};
 }
 
@@ -140,8 +149,7 @@ export async function cancelImport(
   { projectId }: SignedInProjectMember,
 ): Promise<Record<string, never>> {
   offeredOf(deps);
-  await found(deps, request.id, projectId);
-  await deps.importFiles.mark(projectId, 'canceled');
+  await deps.importFiles.mark(await found(deps, request.id, projectId), 'canceled');
   return {};
 }
 
@@ -160,7 +168,11 @@ async function found(
   requiredField('id', id);
   const live = await importFiles.findLive(projectId);
   if (live?.record.id === id) return live;
-  throw new ConnectError('the project has no such import under way', Code.NotFound);
+  throw noSuchImport();
+}
+
+function noSuchImport(): ConnectError {
+  return new ConnectError('the project has no such import under way', Code.NotFound);
 }
 
 async function refuseFull(

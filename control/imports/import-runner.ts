@@ -205,7 +205,7 @@ class ImportRunner {
     const secret = createHmac('sha256', this.#secret).update(projectId).digest('hex');
     const process = new ImportProcess(script, {
       record,
-      path: files.uploadPath(projectId),
+      path: files.uploadPath(projectId, record),
       secret,
       target,
     });

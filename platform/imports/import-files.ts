@@ -2,6 +2,7 @@
 // file, its record, its state, and marks of what a person asked for. `ended/PROJECT` holds records of those that ended.
 // Each file has one writer: methods announce, append and mark, the runner writes states and ends.
 
+import type { Stats } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create, fromJsonString, toJsonString } from '@bufbuild/protobuf';
@@ -20,13 +21,16 @@ export interface LiveImport {
   isCanceled: boolean;
 }
 
-export type Appended = { kind: 'appended'; bytes: number } | { kind: 'elsewhere'; bytes: number };
+export type Appended =
+  | { kind: 'appended'; bytes: number }
+  | { kind: 'elsewhere'; bytes: number }
+  /** The import has ended meanwhile. */
+  | { kind: 'gone' };
 
 /** Of a project. */
 const maxEnded = 10;
 const recordFile = 'import.json';
 const stateFile = 'state.json';
-const uploadFile = 'upload';
 
 export class ImportFiles {
   readonly directory: string;
@@ -60,13 +64,14 @@ export class ImportFiles {
       if (codeOf(error) === 'EEXIST') return false;
       throw error;
     }
-    await writeFile(this.uploadPath(projectId), '', { mode: 0o600 });
+    await writeFile(this.uploadPath(projectId, record), '', { mode: 0o600 });
     await writeWhole(join(this.#in(projectId), recordFile), record);
     return true;
   }
 
-  uploadPath(projectId: string): string {
-    return join(this.#in(projectId), uploadFile);
+  /** Files and marks are named by their import: one that has ended meets nothing of the next. */
+  uploadPath(projectId: string, { id }: Pick<Import, 'id'>): string {
+    return join(this.#in(projectId), `upload-${id}`);
   }
 
   /** Undefined where there is none, or where its making was broken off. */
@@ -76,12 +81,12 @@ export class ImportFiles {
     const made = await readRecord(join(directory, recordFile));
     if (made === undefined) return undefined;
     const record = (await readRecord(join(directory, stateFile))) ?? made;
-    const upload = await statOf(join(directory, uploadFile));
+    const upload = await statOf(this.uploadPath(projectId, record));
     record.uploadedBytes = BigInt(upload?.size ?? 0);
     return {
       ...{ projectId, record, uploadTimeMs: upload?.mtimeMs ?? 0 },
-      isStarted: names.includes('started'),
-      isCanceled: names.includes('canceled'),
+      isStarted: names.includes(`started-${record.id}`),
+      isCanceled: names.includes(`canceled-${record.id}`),
     };
   }
 
@@ -97,9 +102,11 @@ export class ImportFiles {
     return live === undefined || isOver ? records : [live.record, ...records];
   }
 
-  /** Writes `data` behind the first `offset` bytes, where so many are there. */
-  async append(projectId: string, offset: bigint, data: Uint8Array): Promise<Appended> {
-    const file = await open(this.uploadPath(projectId), 'r+');
+  /** Writes `data` behind the first `offset` bytes of an import's file, where so many are there. */
+  async append(live: LiveImport, offset: bigint, data: Uint8Array): Promise<Appended> {
+    const path = this.uploadPath(live.projectId, live.record);
+    const file = await unlessGone(open(path, 'r+'));
+    if (file === undefined) return { kind: 'gone' };
     try {
       const { size } = await file.stat();
       if (BigInt(size) !== offset) return { kind: 'elsewhere', bytes: size };
@@ -115,8 +122,10 @@ export class ImportFiles {
     return (await statOf(this.#endedPath(projectId, record))) !== undefined;
   }
 
-  async mark(projectId: string, mark: ImportMark): Promise<void> {
-    await writeFile(join(this.#in(projectId), mark), '', { mode: 0o600 });
+  /** Says nothing to an import that has ended meanwhile. */
+  async mark({ projectId, record }: LiveImport, mark: ImportMark): Promise<void> {
+    const path = join(this.#in(projectId), `${mark}-${record.id}`);
+    await unlessGone(writeFile(path, '', { mode: 0o600 }));
   }
 
   async writeState(projectId: string, record: Import): Promise<void> {
@@ -161,29 +170,24 @@ export function withState(record: Import, changes: Partial<Omit<Import, '$typeNa
 }
 
 async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return (await unlessGone(readdir(directory))) ?? [];
 }
 
-async function statOf(path: string) {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+function statOf(path: string): Promise<Stats | undefined> {
+  return unlessGone(stat(path));
 }
 
 async function readRecord(path: string): Promise<Import | undefined> {
+  const text = await unlessGone(readFile(path, 'utf8'));
+  if (text === undefined) return undefined;
+  // Of a newer version that was here before, members that this one does not know are passed over.
+  return fromJsonString(ImportSchema, text, { ignoreUnknownFields: true });
+}
+
+/** Undefined where there is no such file. */
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   try {
-    // Of a newer version that was here before, members that this one does not know are passed over.
-    return fromJsonString(ImportSchema, await readFile(path, 'utf8'), {
-      ignoreUnknownFields: true,
-    });
+    return await work;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
