@@ -1,5 +1,5 @@
 // The page "Import" in a real browser: a file is chosen, uploaded, read, imported while one looks, and canceled; by
-// keyboard and on a phone; and what a viewer sees.
+// keyboard and on a phone; and what fails says why.
 
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
