@@ -59,8 +59,9 @@ function sharedTile(tile: Tile, result: TileResult | undefined): SharedTile {
  */
 function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   const { insightType, events, breakdowns, breakdownLimit, conversionWindow, ...more } = spec;
-  const { includeStepTiming, session, userFlow, topK, includeCookieless, formulas, ...hidden } =
+  const { includeStepTiming, session, userFlow, topK, includeCookieless, formulas, ...others } =
     more;
+  const { rollingDays, cumulative, ...hidden } = others;
   const {
     filterGroups: _,
     filterGroupsOperator: __,
@@ -71,9 +72,11 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   rest satisfies Record<string, never>;
   return create(InsightQuerySpecSchema, {
     ...{ insightType, breakdowns, breakdownLimit, includeStepTiming, includeCookieless, formulas },
+    ...{ rollingDays, cumulative },
     ...(conversionWindow && { conversionWindow }),
-    events: events.map(({ event, aggregation, aggregationProperty }) => ({
-      ...{ aggregation, aggregationProperty, ...(event && { event: kindOf(event) }) },
+    events: events.map(({ event, aggregation, aggregationProperty, rollingDays: days }) => ({
+      ...{ aggregation, aggregationProperty, rollingDays: days },
+      ...{ ...(event && { event: kindOf(event) }) },
     })),
     ...(session && {
       session: { metric: session.metric, ...(session.scope && { scope: kindOf(session.scope) }) },

@@ -34,7 +34,8 @@ const people = 150;
 const leastOfEach = 10;
 /** A range may have too few whole days for some sources. */
 const plainRanges = 14;
-const leastOfTop = 5;
+/** A metric of the greatest groups; several kinds in a form. */
+const leastOfRare = 5;
 const ofKinds = [...['TRENDS', 'SEGMENTATION', 'VISITS', 'FUNNEL', 'RETENTION', 'TOP_K']];
 /** Differences that a failure shows. */
 const shown = 10;
@@ -76,11 +77,11 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     for (const one of units) wanted.push(`unit ${one}`);
     for (const one of sessionMetrics) wanted.push(`session metric ${one}`);
     wanted.push('node EVENT_KIND', 'node PROPERTY', 'as of', 'cookieless', 'step timing');
-    wanted.push('formulas', 'formulas by groups');
+    wanted.push('formulas', 'formulas by groups', 'rolling', 'cumulative');
     for (const form of ofKinds) wanted.push(`kinds ${form}`);
     for (const one of ['PROPERTY', 'EVENT_KIND', 'USER']) wanted.push(`dimension ${one}`);
     const least = (feature: string): number =>
-      feature.startsWith('top metric') ? leastOfTop : leastOfEach;
+      /^(top metric|kinds)/.test(feature) ? leastOfRare : leastOfEach;
     const rare = wanted.filter((feature) => (counts.get(feature) ?? 0) < least(feature));
     expect(rare.map((feature) => `${feature}: ${counts.get(feature) ?? 0}`)).toEqual([]);
   });

@@ -7,10 +7,12 @@ import type { QuestionForm } from '../question/forms.ts';
 import { Code, copyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import type { QuestionState } from './question-state.ts';
-import { SaveDialog } from './save-dialog.tsx';
+
+const loadSave = async () => (await import('./save-dialog.tsx')).SaveDialog;
 
 export function TakeAway(props: {
   projectId: string;
@@ -60,15 +62,19 @@ export function TakeAway(props: {
           <Sources of={sources} />
         </Dialog>
       ) : null}
-      {open === 'save' ? <SaveDialog {...props} onClose={close} /> : null}
+      {open === 'save' ? (
+        <Loaded load={loadSave} name="boards" with={{ ...props, onClose: close }} />
+      ) : null}
     </div>
   );
 }
 
-/** An alert has one number. */
-function mayAlert({ id }: QuestionForm, { events, breakdowns }: QuestionState['spec']): boolean {
+/** An alert has one number, of its own period. */
+function mayAlert({ id }: QuestionForm, spec: QuestionState['spec']): boolean {
+  const { events, breakdowns, formulas } = spec;
   const isOne = id === 'sessions' || (events.length === 1 && /^(trends|segmentation)$/.test(id));
-  return isOne && breakdowns.length === 0;
+  const isOfPeriod = !spec.cumulative && events.every(({ rollingDays }) => rollingDays < 2);
+  return isOne && isOfPeriod && breakdowns.length + formulas.length + spec.rollingDays === 0;
 }
 
 /** Which rows the answer was counted from, and why not from others. */

@@ -217,7 +217,7 @@ function own(id: FormId): Pick<InsightQuerySpec, 'session' | 'userFlow' | 'topK'
 export function asForm(spec: InsightQuerySpec, form: QuestionForm): InsightQuerySpec {
   const next = startOf(form);
   const kept = spec.events.slice(0, form.events.most);
-  const taken = form.hasAggregation ? kept : kept.map(withoutAggregation);
+  const taken = form.hasAggregation ? kept.map(onlyIn(form)) : kept.map(withoutAggregation);
   if (kept.length > 0) next.events = [...taken, ...next.events.slice(kept.length)];
   if (form.hasAggregation) next.formulas = spec.formulas;
   if (form.hasBreakdowns) next.breakdowns = spec.breakdowns;
@@ -225,6 +225,11 @@ export function asForm(spec: InsightQuerySpec, form: QuestionForm): InsightQuery
   next.filterGroupsOperator = spec.filterGroupsOperator;
   next.includeCookieless = spec.includeCookieless;
   return next;
+}
+
+/** Users of several days are a matter of trends. */
+function onlyIn(form: QuestionForm): (event: EventQuery) => EventQuery {
+  return (event) => (form.id === 'trends' ? event : { ...event, rollingDays: 0 });
 }
 
 function withoutAggregation({ event }: EventQuery): EventQuery {

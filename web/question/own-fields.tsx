@@ -1,4 +1,5 @@
-// What one form of a question has and no other: visits, ways, the greatest groups, the window of a funnel.
+// What one form of a question has and no other: visits, ways, the greatest groups, the window of a funnel. Only
+// pages of such forms load it.
 
 import { create } from '@bufbuild/protobuf';
 import { DurationSchema } from '@bufbuild/protobuf/wkt';
@@ -10,7 +11,8 @@ import {
   UserFlowQuery_NodeKind as NodeKind,
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { Check, Field, Select } from '../fields/field.tsx';
+import { Check, Select } from '../fields/field.tsx';
+import { Count } from './count.tsx';
 import { needsProperty } from './forms.ts';
 import { MeasuredPropertyField, PropertyField, ScopeFields } from './scope-fields.tsx';
 import { aggregationOptions } from './series-fields.tsx';
@@ -213,26 +215,5 @@ function WindowFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Ch
         onValue={(includeStepTiming) => onChange({ includeStepTiming })}
       />
     </fieldset>
-  );
-}
-
-/** A whole number; the service says what is too much. */
-export function Count(props: {
-  label: string;
-  value: number;
-  most: number;
-  onValue: (value: number) => void;
-}) {
-  return (
-    <Field
-      label={props.label}
-      type="number"
-      min="1"
-      max={String(props.most)}
-      value={props.value === 0 ? '' : String(props.value)}
-      onValue={(text) =>
-        props.onValue(Math.max(0, Math.min(props.most, Math.floor(Number(text)))) || 0)
-      }
-    />
   );
 }

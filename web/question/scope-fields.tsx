@@ -8,7 +8,7 @@ import { Combo } from '../fields/combo.tsx';
 import { fromPropertyFilter, toPropertyFilter } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { propertySuggestions, useSchema } from '../filter/schema.ts';
-import { KindFields } from './kind-fields.tsx';
+import { KindFields } from './series/kind-fields.tsx';
 
 export function ScopeFields(props: {
   label: string;

@@ -28,6 +28,16 @@ export const aggregationOptions: readonly { value: string; name: string }[] = [
   { value: String(AggregationType.AVG_PER_USER), name: 'Average of users’ averages' },
 ];
 
+/** With those of a question that was made elsewhere. */
+function windowOptions(days: number): { value: string; name: string }[] {
+  const known = [7, 28, 30, 90, ...(days > 1 ? [days] : [])];
+  const ofDays = [...new Set(known)].map((count) => ({
+    value: String(count),
+    name: `The ${count} days until each day`,
+  }));
+  return [{ value: days === 1 ? '1' : '0', name: 'Each point alone' }, ...ofDays];
+}
+
 export function SeriesFields(props: {
   spec: InsightQuerySpec;
   onChange: (events: EventQuery[]) => void;
@@ -93,29 +103,7 @@ function Series(props: {
         scope={event.event}
         onChange={(scope) => onChange({ ...event, event: scope })}
       />
-      {form.hasAggregation ? (
-        <div class="row">
-          <Select
-            label={`${name}: value`}
-            isLabelHidden
-            value={String(event.aggregation || AggregationType.TOTAL)}
-            options={aggregationOptions}
-            onValue={(value) => {
-              const aggregation = Number(value);
-              const named = needsProperty(aggregation) ? event.aggregationProperty : '';
-              onChange({ ...event, aggregation, aggregationProperty: named });
-            }}
-          />
-          {needsProperty(event.aggregation) ? (
-            <MeasuredPropertyField
-              aggregation={event.aggregation}
-              kind={event.event?.kind ?? ''}
-              value={event.aggregationProperty}
-              onValue={(aggregationProperty) => onChange({ ...event, aggregationProperty })}
-            />
-          ) : null}
-        </div>
-      ) : null}
+      {form.hasAggregation ? <ValueFields {...{ form, name, event, onChange }} /> : null}
       <div class="series-tools">
         {onUp ? (
           <button
@@ -139,5 +127,50 @@ function Series(props: {
         ) : null}
       </div>
     </fieldset>
+  );
+}
+
+/** How the events of a series become a number. */
+function ValueFields(props: {
+  form: QuestionForm;
+  name: string;
+  event: EventQuery;
+  onChange: (next: EventQuery) => void;
+}) {
+  const { form, name, event, onChange } = props;
+  return (
+    <>
+      <div class="row">
+        <Select
+          label={`${name}: value`}
+          isLabelHidden
+          value={String(event.aggregation || AggregationType.TOTAL)}
+          options={aggregationOptions}
+          onValue={(value) => {
+            const aggregation = Number(value);
+            const named = needsProperty(aggregation) ? event.aggregationProperty : '';
+            const ofUsers = aggregation === AggregationType.UNIQUE_USERS;
+            const rollingDays = ofUsers ? event.rollingDays : 0;
+            onChange({ ...event, aggregation, aggregationProperty: named, rollingDays });
+          }}
+        />
+        {needsProperty(event.aggregation) ? (
+          <MeasuredPropertyField
+            aggregation={event.aggregation}
+            kind={event.event?.kind ?? ''}
+            value={event.aggregationProperty}
+            onValue={(aggregationProperty) => onChange({ ...event, aggregationProperty })}
+          />
+        ) : null}
+      </div>
+      {form.id === 'trends' && event.aggregation === AggregationType.UNIQUE_USERS ? (
+        <Select
+          label={`${name}: users of`}
+          value={String(event.rollingDays)}
+          options={windowOptions(event.rollingDays)}
+          onValue={(days) => onChange({ ...event, rollingDays: Number(days) })}
+        />
+      ) : null}
+    </>
   );
 }

@@ -86,7 +86,11 @@ function eventName(spec: InsightQuerySpec, index: number): string {
   const isEvery = kind === '' && kinds.length === 0;
   const aggregation = event?.aggregation ?? AggregationType.TOTAL;
   if (aggregation <= AggregationType.TOTAL) return isEvery ? 'Events' : name;
-  if (aggregation === AggregationType.UNIQUE_USERS && isEvery) return 'Users';
+  const days = event?.rollingDays || spec.rollingDays;
+  if (aggregation === AggregationType.UNIQUE_USERS && (isEvery || days > 1)) {
+    const users = isEvery ? 'Users' : `${name}: users`;
+    return days > 1 ? `${users} of ${days} days` : users;
+  }
   const property = event?.aggregationProperty ? ` of ${event.aggregationProperty}` : '';
   return `${name}: ${aggregations[aggregation]}${property}`;
 }

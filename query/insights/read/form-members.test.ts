@@ -40,6 +40,7 @@ const forms: Record<string, AskedSpec> = {
   LIFECYCLE: { events: [{}] },
   STICKINESS: { events: [{}] },
 };
+const users = [{ aggregation: AggregationType.UNIQUE_USERS }];
 const values = 'TRENDS and SEGMENTATION';
 const grouped = 'TRENDS, SEGMENTATION, FUNNEL and RETENTION';
 const members: [field: string, spec: AskedSpec, forms: string][] = [
@@ -49,6 +50,8 @@ const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['conversionWindow', { conversionWindow: { seconds: 60n } }, 'FUNNEL'],
   ['includeStepTiming', { includeStepTiming: true }, 'FUNNEL'],
   ['formulas', { formulas: [{ expression: 'A' }] }, values],
+  ['rollingDays', { rollingDays: 7, events: users }, 'TRENDS'],
+  ['cumulative', { cumulative: true, events: users }, 'TRENDS'],
   ['breakdowns', { breakdowns: [{ property: 'plan' }] }, grouped],
   ['breakdownLimit', { breakdownLimit: 3 }, grouped],
 ];
@@ -110,6 +113,25 @@ it.each([
   ],
 ] satisfies [string, AskedSpec][])('refuses %s where nothing reads it', (field, spec) => {
   expect(refusal(spec).split(': ')[0]).toBe(field);
+});
+
+it.each<[string, AskedSpec]>([
+  ['spec.rollingDays: must be from 2 to 90', { rollingDays: 1, events: users }],
+  ['spec.rollingDays: must be from 2 to 90', { rollingDays: 91, events: users }],
+  ['spec.rollingDays: is for series of UNIQUE_USERS', { rollingDays: 7, events: [{}] }],
+  ['spec.cumulative: is for series of UNIQUE_USERS', { cumulative: true, events: [{}] }],
+  ['spec.events[0].rollingDays: is for UNIQUE_USERS', { events: [{ rollingDays: 7 }] }],
+  [
+    'spec.rollingDays: must be 0 where cumulative is set',
+    { rollingDays: 7, cumulative: true, events: users },
+  ],
+  [
+    'spec.breakdowns: must be empty where series are rolling or cumulative',
+    { rollingDays: 7, events: users, breakdowns: [{ property: 'plan' }] },
+  ],
+  ['spec.rollingDays: is for events, not for visits', { rollingDays: 7, session, events: [] }],
+])('users of a window are refused: %s', (rule, spec) => {
+  expect(refusal({ insightType: InsightType.TRENDS, ...spec })).toBe(rule);
 });
 
 it.each<[string, { kind?: string; kinds: string[] }]>([

@@ -33,6 +33,10 @@ export function checkMembers(spec: InsightQuerySpec): void {
     if (spec.session === undefined || entries.length === 0) continue;
     throw invalidArgument(`spec.${field}`, 'must be empty where session is set');
   }
+  if (spec.session !== undefined && (spec.rollingDays !== 0 || spec.cumulative)) {
+    const field = spec.cumulative ? 'cumulative' : 'rollingDays';
+    throw invalidArgument(`spec.${field}`, 'is for events, not for visits');
+  }
 }
 
 function membersOf(spec: InsightQuerySpec): Member[] {
@@ -46,10 +50,13 @@ function membersOf(spec: InsightQuerySpec): Member[] {
     { field: 'conversionWindow', isSet: spec.conversionWindow !== undefined, forms: [FUNNEL] },
     { field: 'includeStepTiming', isSet: spec.includeStepTiming, forms: [FUNNEL] },
     { field: 'formulas', isSet: spec.formulas.length > 0, forms: values },
+    { field: 'rollingDays', isSet: spec.rollingDays !== 0, forms: [TRENDS] },
+    { field: 'cumulative', isSet: spec.cumulative, forms: [TRENDS] },
     { field: 'breakdowns', isSet: breakdowns.length > 0, forms: grouped },
     { field: 'breakdownLimit', isSet: spec.breakdownLimit !== 0, forms: grouped },
     { field: 'events', isSet: events.length > 0, forms: [...grouped, LIFECYCLE, STICKINESS] },
-    ...events.flatMap(({ aggregation, aggregationProperty }, index) => [
+    ...events.flatMap(({ aggregation, aggregationProperty, rollingDays }, index) => [
+      { field: `events[${index}].rollingDays`, isSet: rollingDays !== 0, forms: [TRENDS] },
       // TOTAL is the aggregation of an event that names none.
       {
         field: `events[${index}].aggregation`,

@@ -297,6 +297,34 @@ describe('numbers of users and of lists', () => {
   });
 });
 
+describe('users of several days', () => {
+  const events = pageViews(AggregationType.UNIQUE_USERS);
+
+  it('count once over the days that end with each day, those before the range too', async () => {
+    // Merged, ada came on the 10th; bob on the 11th and the 12th.
+    const { series } = await trends({ spec: { events, rollingDays: 2 } });
+    expect(series).toEqual([{ group: '', values: [1, 2, 1] }]);
+    const later = { ...timeRange, from: timestampFromMs(at('11T12:00:00')) };
+    const lastDays = await trends({ spec: { events, rollingDays: 2 }, timeRange: later });
+    expect(lastDays.series[0]?.values).toEqual([2, 1]);
+  });
+
+  it('count once from the beginning of the range', async () => {
+    const { series } = await trends({ spec: { events, cumulative: true } });
+    expect(series[0]?.values).toEqual([1, 2, 2]);
+    const later = { ...timeRange, from: timestampFromMs(at('11T00:00:00')) };
+    const rest = await trends({ spec: { events, cumulative: true }, timeRange: later });
+    expect(rest.series[0]?.values).toEqual([1, 1]);
+  });
+
+  it('are divided by each other', async () => {
+    const [daily = expect.fail('no event')] = events;
+    const spec = { events: [{ ...daily, rollingDays: 1 }, daily], rollingDays: 2 };
+    const { series } = await trends({ spec: { ...spec, formulas: [{ expression: 'A / B' }] } });
+    expect(series.at(-1)?.values).toEqual([1, 0.5, 1]);
+  });
+});
+
 describe('formulas', () => {
   const formulas = [{ expression: 'A / B' }, { expression: 'A - 1', displayName: 'less' }];
   const events = [

@@ -14,6 +14,8 @@ import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/
 import { cellRowsSql, checkPoints, countRowsSql, groupsRowsSql } from '../grouped-rows.ts';
 import { activeUserCellsSql } from './active-users.ts';
 import { userNumberCellsSql } from './user-numbers.ts';
+import { type Window, windowUserCellsSql } from './window-users.ts';
+import { checkWindows, windowOf } from './windows.ts';
 
 const maxSeries = 10;
 
@@ -22,6 +24,8 @@ export interface Series {
   kind: string;
   condition: EventCondition;
   aggregation: Aggregation;
+  /** Of the users that each bucket counts, where these are not its own. */
+  window: Window | undefined;
 }
 
 /** Throws invalid_argument for no or too many series, and for an answer with too many points. */
@@ -30,6 +34,7 @@ export function readSeries(question: Question): Series[] {
   if (events.length === 0) throw invalidArgument('spec.events', 'must not be empty');
   if (events.length > maxSeries) throw invalidArgument('spec.events', `takes at most ${maxSeries}`);
   checkPoints(question, (events.length + formulas.length) * question.buckets.length);
+  checkWindows(question);
   return events.map((event, index) => readOne(question, event, `spec.events[${index}]`));
 }
 
@@ -39,6 +44,7 @@ function readOne(question: Question, series: EventQuery, path: string): Series {
   return {
     kind: event?.kind ?? '',
     condition: eventCondition(event, `${path}.event`, question),
+    window: windowOf(question.spec, series),
     aggregation: readAggregation(aggregation, aggregationProperty, paths, question),
   };
 }
@@ -46,7 +52,7 @@ function readOne(question: Question, series: EventQuery, path: string): Series {
 /** SELECT of the rows of a series' groups, as grouped-rows.ts has them; `shared` as sharedGroupsSql answers them. */
 export function seriesSql(
   question: Question,
-  { condition, aggregation }: Series,
+  { condition, aggregation, window }: Series,
   groups: readonly string[],
   part: number,
   shared?: string,
@@ -59,7 +65,9 @@ export function seriesSql(
   if (counted !== undefined) return countRowsSql(part, counted);
   const isOfUsers = counts === 'users' && !measure.isRatio && !hasGroups;
   const sql = isOfUsers
-    ? activeUserCellsSql(question, condition, buckets)
+    ? window === undefined
+      ? activeUserCellsSql(question, condition, buckets)
+      : windowUserCellsSql(question, condition, window)
     : counts === 'events'
       ? eventCellsSql(question, { condition, aggregation, groups, buckets })
       : aggregation.of === 'numbers'

@@ -5,7 +5,13 @@ import type { Part } from './part.ts';
 import { matches } from './statement/conditions.ts';
 import { formulaValue } from './statement/formulas.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
-import { bucketKey, bucketTables, isInRange, presentEvents } from './statement/selection.ts';
+import {
+  bucketKey,
+  bucketTables,
+  isInRange,
+  presentEvents,
+  rangeMs,
+} from './statement/selection.ts';
 import { isPersonBased, measured, readValue, valueSql } from './statement/values.ts';
 import type { Row, Tables } from './tables.ts';
 
@@ -44,6 +50,22 @@ function groupedEvents(question: Question, series: EventQuery): string {
     grouped AS (SELECT own.*, slot FROM own JOIN slots_of ON slots_of.g = own.g)`;
 }
 
+/** Users of more than each bucket, one look for each; undefined where the series has none. */
+function windowRows(question: Question, { event, aggregation, rollingDays = 0 }: EventQuery) {
+  const days = rollingDays || question.rollingDays || 1;
+  if (aggregation !== 'UNIQUE_USERS' || (days === 1 && question.cumulative !== true))
+    return undefined;
+  const { from, to } = rangeMs(question);
+  const first = question.cumulative
+    ? `${from}`
+    : `(SELECT o.start FROM numbered o WHERE o.n = b.n - ${days - 1})`;
+  return `WITH ${presentEvents(question)}, ${bucketTables(question, days)},
+    numbered AS (SELECT row_number() OVER (ORDER BY start) AS n, start, stop FROM all_buckets)
+    SELECT 1 AS slot, []::VARCHAR[] AS g, b.start AS start, (SELECT count(DISTINCT usr) FROM ev
+      WHERE ${matches(question, event)} AND ts >= ${first} AND ts < least(b.stop, ${to})) AS value
+    FROM numbered b WHERE b.stop > ${from} AND b.start < ${to} ORDER BY b.start`;
+}
+
 async function seriesOf(
   tables: Tables,
   question: Question,
@@ -55,6 +77,8 @@ async function seriesOf(
     : 'SELECT 1 AS slot, []::VARCHAR[] AS g';
   const value = valueSql(series.aggregation);
   const head = `WITH ${groupedEvents(question, series)}`;
+  const window = windowRows(question, series);
+  if (window !== undefined) return { rows: await tables.rows(window), groups: 0 };
   const statement =
     question.type === 'TRENDS'
       ? `${head}, ${bucketTables(question)}, places AS (${slots}),

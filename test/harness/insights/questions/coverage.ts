@@ -39,6 +39,8 @@ function featuresOf(question: Question): string[] {
     ...(scopes.some((scope) => scope?.kinds)
       ? [`kinds ${session ? 'VISITS' : question.type}`]
       : []),
+    ...(question.cumulative ? ['cumulative'] : []),
+    ...(question.rollingDays || events.some((one) => one.rollingDays) ? ['rolling'] : []),
     ...(question.formulas ? ['formulas'] : []),
     ...(question.formulas && breakdowns.length > 0 ? ['formulas by groups'] : []),
     ...(question.asOfMs === undefined ? [] : ['as of']),

@@ -49,7 +49,7 @@ export const sources = ['AUTO', 'CUSTOM', 'PROFILE'] as const;
 export const forms = [
   ...(['TRENDS', 'SEGMENTATION', 'TRENDS', 'FUNNEL', 'RETENTION', 'USER_FLOW', 'TOP_K'] as const),
   ...(['LIFECYCLE', 'STICKINESS', 'SESSION_TRENDS', 'SESSION_SEGMENTATION', 'TOP_K'] as const),
-  ...(['SEGMENTATION', 'FUNNEL', 'SESSION_TRENDS', 'TOP_K'] as const),
+  ...(['SEGMENTATION', 'FUNNEL', 'SESSION_TRENDS', 'TOP_K', 'TRENDS'] as const),
 ];
 
 const numbers = [
@@ -123,7 +123,17 @@ export class QuestionSource {
       const scope = draw.chance(0.6) ? { scope: this.#eventFilter(0.2) } : {};
       return { ...question, session: { metric: this.#metric(), ...scope } };
     }
-    return { ...question, ...this.#ownPart(type) };
+    const own = this.#ownPart(type);
+    const isByDays = own.rollingDays !== undefined || own.events?.some((one) => one.rollingDays);
+    if (!isByDays) return { ...question, ...own };
+    const { fromMs, toMs } = this.#wholeDays(this.#draw.pick(this.#project.seasons));
+    return {
+      ...question,
+      ...own,
+      granularity: 'DAY',
+      fromMs: fromMs + this.#draw.below(dayMs / 2),
+      toMs,
+    };
   }
 
   #ownPart(type: Question['type']): Partial<Question> {
@@ -131,6 +141,7 @@ export class QuestionSource {
     switch (type) {
       case 'TRENDS':
       case 'SEGMENTATION':
+        if (type === 'TRENDS' && draw.chance(0.5)) return this.#windows();
         return this.#values();
       case 'FUNNEL':
         return {
@@ -168,6 +179,25 @@ export class QuestionSource {
     if (this.#draw.chance(0.6)) return { events };
     const formulas = this.#several(1, 2, () => ({ expression: this.#formula(events.length, 3) }));
     return { events, formulas };
+  }
+
+  /** Users of more than each bucket. */
+  #windows(): Partial<Question> {
+    const draw = this.#draw;
+    const aggregation = 'UNIQUE_USERS' as const;
+    const events = this.#several(1, 2, () => ({ event: this.#eventFilter(0.2), aggregation }));
+    const own = { events, breakdowns: [], formulas: [{ expression: 'A / A * 2' }] };
+    if (draw.chance(0.5)) return { ...own, cumulative: true };
+    const rollingDays = draw.pick([2, 3, 7, 28, 66, 90]);
+    const [first = {}, ...others] = events;
+    const alone = draw.chance(0.5)
+      ? [{ ...first, rollingDays: draw.pick([1, 5]) }, ...others]
+      : events;
+    return {
+      ...own,
+      events: alone,
+      ...(draw.chance(0.7) || alone === events ? { rollingDays } : {}),
+    };
   }
 
   #formula(series: number, depth: number): string {
@@ -280,7 +310,7 @@ export class QuestionSource {
       ? ''
       : draw.pick(kinds.slice(0, draw.chance(0.7) ? 3 : kinds.length));
     const filters = draw.chance(filtered) ? [this.#filter()] : [];
-    if (draw.chance(0.15)) {
+    if (draw.chance(0.25)) {
       const several = this.#several(1, 4, () => draw.pick(kinds));
       return { kinds: several, ...(filters.length > 0 && { filters }) };
     }

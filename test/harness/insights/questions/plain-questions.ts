@@ -21,6 +21,9 @@ export function plainQuestions(questions: readonly Question[], ranges: number): 
       events: [{ event, aggregation: 'UNIQUE_USERS' }],
     });
     const topUsers: Question = { ...range, type: 'TOP_K', topK: { dimension: 'USER' } };
-    return [usersOf({}), usersOf({ kind: 'page_view' }), topUsers];
+    const ofKinds = { kinds: ['page_view', 'click_it'] };
+    const counts: Question = { ...range, type: 'TRENDS', events: [{ event: ofKinds }] };
+    const visits: Question = { ...range, type: 'TRENDS', session: { metric: 'SESSIONS' } };
+    return [usersOf({}), usersOf({ kind: 'page_view' }), topUsers, counts, visits];
   });
 }

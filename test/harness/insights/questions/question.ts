@@ -21,6 +21,7 @@ export interface EventQuery {
   event?: EventFilter;
   aggregation?: Aggregation;
   aggregationProperty?: string;
+  rollingDays?: number;
 }
 
 export const aggregations = [
@@ -65,6 +66,8 @@ export interface FilterGroup {
 export interface Question {
   type: InsightType;
   events?: EventQuery[];
+  rollingDays?: number;
+  cumulative?: boolean;
   formulas?: { expression: string; displayName?: string }[];
   breakdowns?: string[];
   breakdownLimit?: number;
@@ -107,12 +110,15 @@ export function requestOf(question: Question): Record<string, unknown> {
   const { session, topK, userFlow } = question;
   const spec = {
     insightType: `INSIGHT_TYPE_${question.type}`,
-    events: question.events?.map(({ event, aggregation, aggregationProperty }) => ({
+    events: question.events?.map(({ event, aggregation, aggregationProperty, rollingDays }) => ({
       event: eventFilter(event),
       aggregation: aggregation && `AGGREGATION_TYPE_${aggregation}`,
       aggregationProperty,
+      rollingDays,
     })),
     formulas: question.formulas,
+    rollingDays: question.rollingDays,
+    cumulative: question.cumulative,
     breakdowns: question.breakdowns?.map((property) => ({ property })),
     breakdownLimit: question.breakdownLimit,
     filterGroups: question.filterGroups?.map(({ filters, operator }) => ({

@@ -69,6 +69,13 @@ export declare type EventQuery = Message<"shared.insights.v1.EventQuery"> & {
    * @generated from field: string aggregation_property = 3;
    */
   aggregationProperty: string;
+
+  /**
+   * UNIQUE_USERS in TRENDS: in place of the question's rolling_days; 1 is each day alone.
+   *
+   * @generated from field: int32 rolling_days = 20;
+   */
+  rollingDays: number;
 };
 
 /**
@@ -472,6 +479,22 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
    * @generated from field: repeated shared.insights.v1.Formula formulas = 20;
    */
   formulas: Formula[];
+
+  /**
+   * TRENDS by the day, without breakdowns: its series of UNIQUE_USERS count the users of so many days that end with each
+   * day, 2 to 90.
+   *
+   * @generated from field: int32 rolling_days = 22;
+   */
+  rollingDays: number;
+
+  /**
+   * TRENDS without breakdowns: its series of UNIQUE_USERS count the users from the beginning of the range to the end of
+   * each bucket.
+   *
+   * @generated from field: bool cumulative = 23;
+   */
+  cumulative: boolean;
 };
 
 /**

@@ -42,17 +42,17 @@ const zoneOf = ({ timezone = '' }: Question): string => (timezone === '' ? 'UTC'
 const unitOf = ({ granularity = 'DAY' }: Question): string => granularity.toLowerCase();
 
 /**
- * The common tables `all_buckets`, two before the range included, and `buckets`: n from 1, key, start and the first
- * moment after it. All clocks since 2000 change at a quarter of an hour.
+ * The common tables `all_buckets`, two before the range included, or as many `days`, and `buckets`: n from 1, key,
+ * start and the first moment after it. All clocks since 2000 change at a quarter of an hour.
  */
-export function bucketTables(question: Question): string {
+export function bucketTables(question: Question, days = 1): string {
   const { from, to } = rangeMs(question);
   const unit = unitOf(question);
   const step = unit === 'minute' ? minuteMs : 15 * minuteMs;
   const before: Record<string, number> = {
     minute: 5 * minuteMs,
     hour: 300 * minuteMs,
-    day: 4 * dayMs,
+    day: (3 + days) * dayMs,
     week: 22 * dayMs,
     month: 100 * dayMs,
   };

@@ -1,13 +1,16 @@
-// Numbers made of those of series: a formula and its name each.
+// What is made of all series of a question: users that are added up, and formulas with their names. Only pages of such
+// questions load it.
 
 import { create } from '@bufbuild/protobuf';
 import {
   type Formula,
   FormulaSchema,
   type InsightQuerySpec,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { Field } from '../fields/field.tsx';
-import { Icon } from '../ui/icon.tsx';
+  InsightType,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { Field } from '../../fields/field.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { UsersFields } from './users-fields.tsx';
 
 const maxFormulas = 10;
 
@@ -21,6 +24,7 @@ export function FormulaFields(props: {
     put(formulas.map((one, at) => (at === index ? { ...one, ...changes } : one)));
   return (
     <>
+      {props.spec.insightType === InsightType.TRENDS ? <UsersFields {...props} /> : null}
       {formulas.map(({ expression, displayName }, index) => (
         <fieldset class="series" key={`${index}`}>
           <legend>Formula {index + 1}</legend>

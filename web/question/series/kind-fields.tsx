@@ -1,9 +1,9 @@
 // The kinds of events that are meant: one, any of several, or every kind where the only field is empty.
 
-import type { EventFilter } from '../../proto/gen/common/v1/filter_pb.js';
-import { Combo } from '../fields/combo.tsx';
-import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from '../filter/schema.ts';
-import { Icon } from '../ui/icon.tsx';
+import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
+import { Combo } from '../../fields/combo.tsx';
+import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from '../../filter/schema.ts';
+import { Icon } from '../../ui/icon.tsx';
 
 const maxKinds = 20;
 

@@ -1,0 +1,54 @@
+// Which series of a question count the users of more than each bucket, and the rules of that.
+
+import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
+import {
+  AggregationType,
+  type EventQuery,
+  Granularity,
+  type InsightQuerySpec,
+} from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Question } from '../../read/question.ts';
+import type { Window } from './window-users.ts';
+
+const maxDays = 90;
+
+/** Of a checked question. */
+export function windowOf(spec: InsightQuerySpec, series: EventQuery): Window | undefined {
+  if (series.aggregation !== AggregationType.UNIQUE_USERS) return undefined;
+  const days = series.rollingDays || spec.rollingDays;
+  if (days > 1) return { days };
+  return spec.cumulative ? 'cumulative' : undefined;
+}
+
+/** Throws invalid_argument. */
+export function checkWindows({ spec, granularity, breakdowns }: Question): void {
+  const { rollingDays, cumulative, events } = spec;
+  const isDaily = granularity === Granularity.DAY || granularity === Granularity.UNSPECIFIED;
+  const check = (field: string, days: number, least: number): void => {
+    if (days === 0) return;
+    if (days < least || days > maxDays) {
+      throw invalidArgument(field, `must be from ${least} to ${maxDays}`);
+    }
+    if (!isDaily) throw invalidArgument(field, 'is for the granularity DAY');
+    if (cumulative) throw invalidArgument(field, 'must be 0 where cumulative is set');
+  };
+  check('spec.rollingDays', rollingDays, 2);
+  for (const [index, series] of events.entries()) {
+    const field = `spec.events[${index}].rollingDays`;
+    check(field, series.rollingDays, 1);
+    if (series.rollingDays > 0 && series.aggregation !== AggregationType.UNIQUE_USERS) {
+      throw invalidArgument(field, 'is for UNIQUE_USERS');
+    }
+  }
+  const counts = ({ aggregation }: EventQuery) => aggregation === AggregationType.UNIQUE_USERS;
+  if ((cumulative || rollingDays > 0) && !events.some(counts)) {
+    const field = cumulative ? 'spec.cumulative' : 'spec.rollingDays';
+    throw invalidArgument(field, 'is for series of UNIQUE_USERS');
+  }
+  if (breakdowns.length > 0 && events.some((series) => windowOf(spec, series) !== undefined)) {
+    throw invalidArgument(
+      'spec.breakdowns',
+      'must be empty where series are rolling or cumulative',
+    );
+  }
+}
