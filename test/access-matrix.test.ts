@@ -2,11 +2,12 @@
 // here a second time, on purpose: a wrong row in the table of access must not make its own test agree.
 
 import { type DescMethod, type DescService, fromJson, type JsonObject } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessTable } from '../platform/access/access-table.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { ApiKeyKind } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { ApiKeyKind, ApiKeyScope } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { definedServices } from './harness/defined-services.ts';
 import { useBroker } from './harness/servers/use-servers.ts';
 import {
@@ -105,6 +106,9 @@ const credentials = [
   'admin',
   'public key',
   'private key',
+  'writing key',
+  'reading key',
+  'expired key',
   "other project's key",
   'revoked key',
   'organization key',
@@ -120,6 +124,7 @@ function expected(need: Need, credential: Credential): Verdict {
     case 'garbage':
     case 'expired token':
     case 'revoked key':
+    case 'expired key':
       return 'unauthenticated';
     case 'organization key':
       return 'permission_denied';
@@ -127,6 +132,10 @@ function expected(need: Need, credential: Credential): Verdict {
       return need === 'sdk' ? 'in' : 'permission_denied';
     case 'private key':
       return isOfKeys(need) ? 'in' : 'permission_denied';
+    case 'writing key':
+      return need === 'sdk' ? 'in' : 'permission_denied';
+    case 'reading key':
+      return need === 'shared' ? 'in' : 'permission_denied';
     case "other project's key":
       return isOfKeys(need) ? 'not_found' : 'permission_denied';
     case "other organization's token":
@@ -186,6 +195,13 @@ beforeAll(async () => {
     superAdmin: true,
   }));
   const key = async (kind: ApiKeyKind) => asOwner.projects.createApiKey({ kind });
+  const scoped = async (scope: ApiKeyScope) =>
+    (await asOwner.projects.createApiKey({ kind: ApiKeyKind.PRIVATE, scope })).key;
+  const expired = await asOwner.projects.createApiKey({
+    kind: ApiKeyKind.PRIVATE,
+    expireTime: timestampFromMs(nowMs + 1_000),
+  });
+  nowMs += 1_000;
   const revoked = await key(ApiKeyKind.PRIVATE);
   await asOwner.projects.revokeApiKey({ id: revoked.apiKey?.id ?? '' });
   const otherKey = await accounts
@@ -203,6 +219,9 @@ beforeAll(async () => {
     admin: bearer(owner, projectId),
     'public key': apiKey((await key(ApiKeyKind.PUBLIC)).key),
     'private key': apiKey((await key(ApiKeyKind.PRIVATE)).key),
+    'writing key': apiKey(await scoped(ApiKeyScope.WRITE)),
+    'reading key': apiKey(await scoped(ApiKeyScope.READ)),
+    'expired key': apiKey(expired.key),
     "other project's key": apiKey(otherKey.key),
     'revoked key': apiKey(revoked.key),
     'organization key': { authorization: `Bearer ${orgKey.key}`, 'x-project-id': projectId },

@@ -1,10 +1,11 @@
 // Organizations, members, invitations, keys and projects over HTTP: two processes on one real broker.
 
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newOrgKey, sha256 } from '../../platform/access/ids.ts';
 import { Role } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { ApiKeyKind } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { ApiKeyKind, ApiKeyScope } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
@@ -345,6 +346,28 @@ describe('keys', () => {
     await expect(owner.projects.createApiKey({})).rejects.toMatchObject(
       refused(Code.InvalidArgument, 'kind: must be'),
     );
+  });
+
+  it('a private key may have a scope and an end, a public one neither', async () => {
+    const { owner } = await team();
+    const at = (ms: number) => timestampFromMs(nowMs + ms);
+    const [kind, scope, expireTime] = [ApiKeyKind.PRIVATE, ApiKeyScope.READ, at(3_600_000)];
+    const made = await owner.projects.createApiKey({ kind, scope, expireTime });
+    expect(made.apiKey).toMatchObject({ scope, expireTime });
+    const whole = await owner.projects.createApiKey({ kind });
+    expect(whole.apiKey).toMatchObject({ scope: ApiKeyScope.ALL });
+    expect(whole.apiKey?.expireTime).toBeUndefined();
+    const { apiKeys } = await owner.projects.listApiKeys({});
+    expect(apiKeys.map((key) => key.scope)).toEqual([
+      ...[ApiKeyScope.WRITE, ApiKeyScope.READ, ApiKeyScope.ALL],
+    ]);
+    const wrong = (request: object, rule: string) =>
+      expect(owner.projects.createApiKey({ kind, ...request })).rejects.toMatchObject(
+        refused(Code.InvalidArgument, rule),
+      );
+    await wrong({ expireTime: at(-1_000) }, 'expireTime: must be later than now');
+    await wrong({ kind: ApiKeyKind.PUBLIC, scope }, 'scope: must be absent');
+    await wrong({ kind: ApiKeyKind.PUBLIC, expireTime }, 'expireTime: must be absent');
   });
 });
 

@@ -2,7 +2,7 @@
 // project is platform/access/projects.ts's; the methods are project-rpc.ts's.
 
 import { type ApiKeyKind, newApiKey, newId, sha256 } from '../../platform/access/ids.ts';
-import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
+import type { ApiKeyRecord, KeyScope, ProjectRecord } from '../../platform/access/projects.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { changeRecord } from '../../platform/records/change-record.ts';
@@ -14,6 +14,15 @@ export type ProjectStore = Pick<WatchedBucket<ProjectRecord>, 'ask' | 'create' |
 interface NewApiKey {
   raw: string;
   record: ApiKeyRecord;
+}
+
+interface KeyOptions {
+  kind: ApiKeyKind;
+  displayName?: string;
+  /** Of a private key; absent, it opens all that private keys do. */
+  scope?: KeyScope | undefined;
+  /** RFC 3339; absent, it opens until it is revoked. */
+  expireTime?: string | undefined;
 }
 
 type CreateKeyResult =
@@ -29,11 +38,8 @@ export const maxLiveKeys = 100;
 const maxRevokedKeys = 50;
 
 /** Makes a key that is in no record yet; with `raw`, of that text. */
-export function makeApiKey(
-  options: { kind: ApiKeyKind; displayName?: string; raw?: string },
-  clock: Clock,
-): NewApiKey {
-  const { kind, displayName } = options;
+export function makeApiKey(options: KeyOptions & { raw?: string }, clock: Clock): NewApiKey {
+  const { kind, displayName, scope, expireTime } = options;
   const raw = options.raw ?? newApiKey(kind);
   const record: ApiKeyRecord = {
     id: newId(),
@@ -41,6 +47,8 @@ export function makeApiKey(
     hash: sha256(raw),
     ...(kind === 'public' && { publicKey: raw }),
     ...(displayName !== undefined && { displayName }),
+    ...(scope !== undefined && { scope }),
+    ...(expireTime !== undefined && { expireTime }),
     createTime: rfc3339(clock),
   };
   return { raw, record };
@@ -91,7 +99,7 @@ export function makeProject(
 export async function createApiKey(
   store: ProjectStore,
   projectId: string,
-  options: { kind: ApiKeyKind; displayName?: string },
+  options: KeyOptions,
   clock: Clock,
 ): Promise<CreateKeyResult> {
   const key = makeApiKey(options, clock);

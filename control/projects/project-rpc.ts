@@ -4,7 +4,6 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RoleOf } from '../../platform/access/customer-access.ts';
-import type { ApiKeyKind } from '../../platform/access/ids.ts';
 import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
 import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
 import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
@@ -15,6 +14,7 @@ import {
   type ApiKey,
   ApiKeyKind as ApiKeyKindValue,
   ApiKeySchema,
+  ApiKeyScope,
   type CreateApiKeyRequest,
   type CreateRequest,
   type GetRequest,
@@ -41,6 +41,7 @@ import type {
   SignedInProjectMember,
 } from '../signed-in-customer.ts';
 import type { ProjectsByOrganization } from './by-organization.ts';
+import { expireTimeField, kindField, scopeField, scopeValue } from './key-fields.ts';
 import { changeProject, createApiKey, createProject, revokeApiKey } from './project-record.ts';
 import { changedSettings, exclusionsMessage, hasLists } from './project-settings.ts';
 import { refuseMoreBytes, refuseMoreProjects } from './projects-quota.ts';
@@ -152,10 +153,13 @@ export async function createApiKeyRpc(
 ): Promise<{ apiKey: ApiKey; key: string }> {
   const displayName = optionalDisplayNameField('displayName', request.displayName);
   const kind = kindField('kind', request.kind);
+  const scope = scopeField('scope', request.scope, kind);
+  const expireTime = expireTimeField('expireTime', request.expireTime, kind, clock);
   if (kind === 'private') refuseUnproven(customers, signedIn);
   const { organizationId } = held(projects, signedIn.projectId);
   refuseMoreBytes({ projects, byOrganization }, organizationId);
-  const result = await createApiKey(projects, signedIn.projectId, { kind, displayName }, clock);
+  const key = { kind, displayName, scope, expireTime };
+  const result = await createApiKey(projects, signedIn.projectId, key, clock);
   switch (result.kind) {
     case 'created':
       return { apiKey: apiKeyMessage(result.key.record), key: result.key.raw };
@@ -213,17 +217,6 @@ function noSuchProject(): ConnectError {
   return new ConnectError('there is no such project', Code.NotFound);
 }
 
-function kindField(field: string, value: ApiKeyKindValue): ApiKeyKind {
-  switch (value) {
-    case ApiKeyKindValue.PUBLIC:
-      return 'public';
-    case ApiKeyKindValue.PRIVATE:
-      return 'private';
-    default:
-      throw invalidArgument(field, 'must be API_KEY_KIND_PUBLIC or API_KEY_KIND_PRIVATE');
-  }
-}
-
 function projectMessage(record: ProjectRecord): Project {
   return create(ProjectSchema, {
     id: record.id,
@@ -245,7 +238,9 @@ function apiKeyMessage(key: ApiKeyRecord): ApiKey {
     displayName: key.displayName ?? '',
     kind: key.kind === 'public' ? ApiKeyKindValue.PUBLIC : ApiKeyKindValue.PRIVATE,
     key: key.publicKey ?? '',
+    scope: key.kind === 'public' ? ApiKeyScope.WRITE : scopeValue(key.scope),
     createTime: timestampOf(key.createTime),
+    ...(key.expireTime !== undefined && { expireTime: timestampOf(key.expireTime) }),
     ...(key.lastUseTime !== undefined && { lastUseTime: timestampOf(key.lastUseTime) }),
   });
 }

@@ -8,6 +8,7 @@
 
 import { maxBodyBytes, maxIdentityBodyBytes } from '../limits.ts';
 import type { Role } from './organizations.ts';
+import type { KeyScope } from './projects.ts';
 
 /** `jwt` = a customer's token; `none` = the method is open to everybody. */
 type CredentialClass = 'none' | 'public-key' | 'private-key' | 'jwt';
@@ -21,6 +22,8 @@ export interface AccessRow {
   scope: 'nothing' | 'organization' | 'project' | 'instance';
   /** The least role that suffices. */
   role: Role;
+  /** What a private key's scope must be, where it has one; `all`: none that is narrower opens it. */
+  keyScope: KeyScope | 'all';
   /** The longest body, as it is sent and after decompression. */
   maxBodyBytes: number;
   /** Whether the rate of calls is limited for each customer and organization: they can make records grow. */
@@ -43,6 +46,7 @@ const open: AccessRow = {
   credentials: ['none'],
   scope: 'nothing',
   role: 'viewer',
+  keyScope: 'all',
   maxBodyBytes: forms,
   growsRecords: false,
 };
@@ -52,6 +56,7 @@ const sdk: AccessRow = {
   credentials: keys,
   scope: 'project',
   role: 'member',
+  keyScope: 'write',
   maxBodyBytes,
   growsRecords: false,
 };
@@ -62,11 +67,12 @@ const shared: AccessRow = {
   ...sdk,
   credentials: keys.slice(1),
   role: 'viewer',
+  keyScope: 'read',
   maxBodyBytes: filters,
 };
 /** Changes by servers and by customers. */
-const sharedWrite: AccessRow = { ...shared, role: 'member' };
-const sharedAdmin: AccessRow = { ...shared, role: 'admin' };
+const sharedWrite: AccessRow = { ...shared, role: 'member', keyScope: 'all' };
+const sharedAdmin: AccessRow = { ...sharedWrite, role: 'admin' };
 /** Any customer: the method concerns their own account, or narrows its answer by itself. */
 const customer: AccessRow = { ...open, credentials: ['jwt'] };
 const operator: AccessRow = { ...customer, scope: 'instance' };

@@ -95,6 +95,11 @@ const anyKeyHere = refused(
   'permission_denied',
   'an API key cannot call this method: a token is needed, as Authorization: Bearer <token>',
 );
+const otherScope = {
+  write: refused('permission_denied', 'this key only reads: a key of the scope write is needed'),
+  read: refused('permission_denied', 'this key only writes: a key of the scope read is needed'),
+  all: refused('permission_denied', 'a private key of the scope all is needed'),
+};
 const orgKeyHere = refused('permission_denied', 'an organization key cannot call this method');
 export const otherProject = refused('not_found', 'there is no such project');
 export const notNow = refused('unavailable', 'the credential cannot be checked now');
@@ -159,6 +164,8 @@ function checkKey(
         return publicKeyHere;
       }
       if (projectIdHeader && projectIdHeader !== owner.projectId) return otherProject;
+      if (owner.scope !== undefined && owner.scope !== row.keyScope)
+        return otherScope[row.keyScope];
       return { kind: 'ok', principal: owner };
     }
     default:

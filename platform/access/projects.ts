@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasTexts, type ReadResult } from '../broker/record-bucket.ts';
 import type { WatchedBucket } from '../broker/watched-bucket.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { setBounded } from '../memory/bounded-map.ts';
 import { type Exclusions, isExclusions } from '../senders/exclusions.ts';
 import { type ApiKeyKind, parseApiKey, sha256 } from './ids.ts';
@@ -41,7 +42,14 @@ export interface ApiKeyRecord {
   lastUseTime?: string;
   /** Once set, the key opens nothing. */
   revokeTime?: string;
+  /** What a private key opens: all that private keys do unless set. */
+  scope?: KeyScope;
+  /** From then on the key opens nothing. */
+  expireTime?: string;
 }
+
+/** `write`: what SDKs call; `read`: reads, and nothing that changes a profile. */
+export type KeyScope = 'write' | 'read';
 
 /** Narrows a value of the bucket. Fields that this version does not know are kept. */
 export function readProject(value: unknown): ProjectRecord | undefined {
@@ -75,8 +83,12 @@ function isKey(value: unknown): value is ApiKeyRecord {
   if (typeof value !== 'object' || value === null) return false;
   if (!hasTexts(value, ['id', 'kind', 'hash', 'createTime'])) return false;
   if (value.kind !== 'public' && value.kind !== 'private') return false;
+  const scope: unknown = Reflect.get(value, 'scope');
+  if (scope !== undefined && scope !== 'write' && scope !== 'read') return false;
+  const expireTime: unknown = Reflect.get(value, 'expireTime');
+  if (expireTime !== undefined && Number.isNaN(Date.parse(String(expireTime)))) return false;
   // A revocation in an unknown form is still one: the record must not pass for a good key.
-  return ['publicKey', 'displayName', 'lastUseTime', 'revokeTime'].every((name) =>
+  return ['publicKey', 'displayName', 'lastUseTime', 'revokeTime', 'expireTime'].every((name) =>
     ['string', 'undefined'].includes(typeof Reflect.get(value, name)),
   );
 }
@@ -87,6 +99,9 @@ export interface KeyOwner {
   organizationId: string;
   credential: ApiKeyKind;
   keyId: string;
+  scope?: KeyScope;
+  /** From then on the key opens nothing. */
+  expireMs?: number;
 }
 
 /** `unconfirmed`: memory is too old to tell, so the key must be refused for now. */
@@ -100,6 +115,8 @@ interface DirectoryOptions {
   staleAfterMs?: number;
   /** Raw keys remembered without their hash (10,000); beyond it the oldest is forgotten. */
   maxCachedKeys?: number;
+  /** Tells when keys expire. */
+  clock?: Clock;
 }
 
 const unknown: KeyLookup = { kind: 'unknown' };
@@ -117,6 +134,7 @@ export class ProjectDirectory {
   readonly #projects: WatchedProjects;
   readonly #staleAfterMs: number;
   readonly #maxCachedKeys: number;
+  readonly #clock: Clock;
   readonly #byHash = new Map<string, KeyLookup & { kind: 'found' }>();
   readonly #hashesOf = new Map<string, readonly string[]>();
   readonly #byRawKey = new Map<string, KeyLookup & { kind: 'found' }>();
@@ -126,6 +144,7 @@ export class ProjectDirectory {
     this.#projects = projects;
     this.#staleAfterMs = options.staleAfterMs ?? 10_000;
     this.#maxCachedKeys = options.maxCachedKeys ?? 10_000;
+    this.#clock = options.clock ?? systemClock;
     for (const [projectId] of projects.records()) this.#index(projectId);
     projects.onChange((projectId) => this.#index(projectId));
   }
@@ -142,6 +161,8 @@ export class ProjectDirectory {
   findKey(rawKey: string): KeyLookup {
     const found = this.#byRawKey.get(rawKey) ?? this.#findHash(rawKey);
     if (found?.owner.credential === 'public') return found;
+    const expireMs = found?.owner.expireMs;
+    if (expireMs !== undefined && expireMs <= this.#clock.nowMs()) return unknown;
     if (found === undefined && parseApiKey(rawKey) === undefined) return unknown;
     if (this.#projects.unconfirmedMs() > this.#staleAfterMs) return unconfirmed;
     return found ?? unknown;
@@ -196,9 +217,11 @@ export class ProjectDirectory {
     for (const hash of this.#hashesOf.get(projectId) ?? []) this.#byHash.delete(hash);
     this.#hashesOf.delete(projectId);
     if (project === undefined) return;
-    for (const { hash, kind, id } of live) {
+    for (const { hash, kind, id, scope, expireTime } of live) {
       const { organizationId } = project;
       const owner: KeyOwner = { projectId, organizationId, credential: kind, keyId: id };
+      if (scope !== undefined) owner.scope = scope;
+      if (expireTime !== undefined) owner.expireMs = Date.parse(expireTime);
       this.#byHash.set(hash, { kind: 'found', owner });
     }
     this.#hashesOf.set(projectId, hashes);

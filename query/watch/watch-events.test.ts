@@ -1,5 +1,6 @@
 // Watch on a real broker behind the product's access checks: it ends with its credential, and its totals go on.
 
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +17,7 @@ import { oneGroup } from '../../platform/clickhouse/groups.ts';
 import { startHttp } from '../../platform/http/http.ts';
 import { createLog } from '../../platform/log.ts';
 import { Role } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { ApiKeyKind } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { ApiKeyKind, ApiKeyScope } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { ProfilesService } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { watch } from '../../test/harness/clients/watch-client.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
@@ -43,7 +44,10 @@ let baseUrl: string;
 beforeAll(async () => {
   accounts = await startAccounts({ brokerUrl: broker.url, clock });
   const { connection, control, projects } = accounts;
-  const authenticate = createAuthenticate(new ProjectDirectory(projects), control.customerAccess);
+  const authenticate = createAuthenticate(
+    new ProjectDirectory(projects, { clock }),
+    control.customerAccess,
+  );
   live = openLiveViews({
     nats: connection,
     connect() {
@@ -98,6 +102,22 @@ describe('a stream ends unauthenticated', () => {
     await projects.revokeApiKey({ id: made.apiKey?.id ?? '' });
     expect(await codeOf(viewer.ended)).toBe(Code.Unauthenticated);
     expect(await codeOf(listed)).toBe(Code.Unauthenticated);
+  });
+
+  it('when its key expires', async () => {
+    const owner = await newCustomer(accounts);
+    const { projects } = accounts.as(bearer(owner, owner.projectId));
+    const made = await projects.createApiKey({
+      ...{ kind: ApiKeyKind.PRIVATE, scope: ApiKeyScope.READ },
+      expireTime: timestampFromMs(clock.nowMs() + 60_000),
+    });
+    const viewer = await watch(baseUrl, { 'x-api-key': made.key });
+    const seen = viewer.totals.length;
+    await viewer.until(() => viewer.totals.length > seen);
+    aheadMs += 60_000;
+    expect(await codeOf(viewer.ended)).toBe(Code.Unauthenticated);
+    const late = watch(baseUrl, { 'x-api-key': made.key }).catch((error) => error);
+    expect(await codeOf(late)).toBe(Code.Unauthenticated);
   });
 
   it('with its session', async () => {

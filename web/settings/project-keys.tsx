@@ -1,18 +1,18 @@
-// Keys: public ones may only write and can be read again, private ones read too and are shown once.
+// Keys: public ones may only write and can be read again, private ones are shown once.
 
 import { useState } from 'preact/hooks';
 import {
   type ApiKey,
   ApiKeyKind,
+  ApiKeyScope,
   type Project,
 } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { explain, inProject } from '../client.ts';
-import { Field, Select } from '../fields/field.tsx';
-import { Form } from '../fields/form.tsx';
 import { useResource } from '../resource.ts';
-import { Time } from '../time/time.tsx';
+import { NewKey } from '../senders/new-key.tsx';
+import { Time, toDate } from '../time/time.tsx';
 import { CopyButton } from '../ui/copy.tsx';
-import { Confirm, Dialog } from '../ui/dialog.tsx';
+import { Confirm } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { hasRole, projectsClient, Role } from '../workspace.ts';
@@ -75,6 +75,24 @@ export function ProjectKeys({ project }: { project: Project }) {
   );
 }
 
+const scopeNames: Record<ApiKeyScope, string> = {
+  [ApiKeyScope.UNSPECIFIED]: '',
+  [ApiKeyScope.ALL]: 'writes and reads',
+  [ApiKeyScope.WRITE]: 'writes',
+  [ApiKeyScope.READ]: 'reads',
+};
+
+function End({ apiKey: { expireTime } }: { apiKey: ApiKey }) {
+  if (!expireTime) return <>–</>;
+  return toDate(expireTime) <= new Date() ? (
+    <span class="badge" data-tone="bad">
+      expired
+    </span>
+  ) : (
+    <Time at={expireTime} as="day" />
+  );
+}
+
 function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
   const isPublic = apiKey.kind === ApiKeyKind.PUBLIC;
   return (
@@ -83,7 +101,8 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
       <td>
         <span class="badge" data-tone={isPublic ? 'good' : 'warn'}>
           {isPublic ? 'public' : 'private'}
-        </span>
+        </span>{' '}
+        {scopeNames[apiKey.scope]}
       </td>
       <td class="mono">
         {isPublic && apiKey.key ? (
@@ -98,6 +117,9 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
       <td>
         <Time at={apiKey.createTime} as="day" />
       </td>
+      <td>
+        <End apiKey={apiKey} />
+      </td>
       <td>{apiKey.lastUseTime ? <Time at={apiKey.lastUseTime} /> : 'never'}</td>
       <td class="number">
         {hasRole(Role.ADMIN) ? (
@@ -107,41 +129,6 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
         ) : null}
       </td>
     </tr>
-  );
-}
-
-function NewKey(props: { project: Project; onClose: () => void; onMade: (key: string) => void }) {
-  const [displayName, setDisplayName] = useState('');
-  const [kind, setKind] = useState<'public' | 'private'>('public');
-  const send = async (): Promise<void> => {
-    const { key } = await projectsClient.createApiKey(
-      { displayName, kind: kind === 'public' ? ApiKeyKind.PUBLIC : ApiKeyKind.PRIVATE },
-      inProject(props.project.id),
-    );
-    props.onMade(key);
-  };
-  return (
-    <Dialog title="New key" onClose={props.onClose}>
-      <Form action="Make the key" send={send}>
-        <Field
-          label="Name"
-          hint="Where it is used: a site, a server."
-          maxLength={150}
-          value={displayName}
-          onValue={setDisplayName}
-        />
-        <Select
-          label="Kind"
-          hint="A public key can only write and may stand in a page. A private key also reads: keep it on servers."
-          value={kind}
-          options={[
-            { value: 'public', name: 'Public: sends events' },
-            { value: 'private', name: 'Private: sends and reads' },
-          ]}
-          onValue={setKind}
-        />
-      </Form>
-    </Dialog>
   );
 }
 
@@ -155,6 +142,7 @@ function KeyTable(props: { apiKeys: readonly ApiKey[]; onRevoke: (key: ApiKey) =
             <th scope="col">Kind</th>
             <th scope="col">Key</th>
             <th scope="col">Made</th>
+            <th scope="col">Ends</th>
             <th scope="col">Last used</th>
             <th scope="col">
               <span class="unseen">Actions</span>

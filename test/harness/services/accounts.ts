@@ -130,7 +130,8 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   const control = await startControlOf(options, { connection, projects, roomOf, dataDir });
   const { staleAfterMs } = options;
   const stale = staleAfterMs === undefined ? {} : { staleAfterMs };
-  const directory = new ProjectDirectory(projects, stale);
+  const { clock = systemClock } = options;
+  const directory = new ProjectDirectory(projects, { ...stale, clock });
   const authenticate = createAuthenticate(directory, control.customerAccess);
   const http = await startHttp({
     host: '127.0.0.1',

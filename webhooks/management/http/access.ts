@@ -96,6 +96,7 @@ const anyCustomer: AccessRow = {
   credentials: ['jwt'],
   scope: 'nothing',
   role: 'viewer',
+  keyScope: 'all',
   maxBodyBytes: 0,
   growsRecords: false,
 };

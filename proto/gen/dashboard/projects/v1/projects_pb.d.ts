@@ -216,6 +216,20 @@ export declare type ApiKey = Message<"dashboard.projects.v1.ApiKey"> & {
    * @generated from field: google.protobuf.Timestamp last_use_time = 6;
    */
   lastUseTime?: Timestamp | undefined;
+
+  /**
+   * What it opens; of a public key always API_KEY_SCOPE_WRITE.
+   *
+   * @generated from field: dashboard.projects.v1.ApiKeyScope scope = 7;
+   */
+  scope: ApiKeyScope;
+
+  /**
+   * From then on it opens nothing, and open streams of it end within a second; absent for a key without an end.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 8;
+   */
+  expireTime?: Timestamp | undefined;
 };
 
 /**
@@ -506,6 +520,20 @@ export declare type CreateApiKeyRequest = Message<"dashboard.projects.v1.CreateA
    * @generated from field: dashboard.projects.v1.ApiKeyKind kind = 2;
    */
   kind: ApiKeyKind;
+
+  /**
+   * Of a private key; absent, API_KEY_SCOPE_ALL.
+   *
+   * @generated from field: dashboard.projects.v1.ApiKeyScope scope = 3;
+   */
+  scope: ApiKeyScope;
+
+  /**
+   * Of a private key; later than now. Absent, the key has no end.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 4;
+   */
+  expireTime?: Timestamp | undefined;
 };
 
 /**
@@ -641,6 +669,46 @@ export enum ApiKeyKind {
  * Describes the enum dashboard.projects.v1.ApiKeyKind.
  */
 export declare const ApiKeyKindSchema: GenEnum<ApiKeyKind>;
+
+/**
+ * What a private key opens.
+ *
+ * @generated from enum dashboard.projects.v1.ApiKeyScope
+ */
+export enum ApiKeyScope {
+  /**
+   * Not given: all.
+   *
+   * @generated from enum value: API_KEY_SCOPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Writes, reads, and changes and deletes profiles.
+   *
+   * @generated from enum value: API_KEY_SCOPE_ALL = 1;
+   */
+  ALL = 1,
+
+  /**
+   * The methods of SDKs: BatchCreate, Identify, Alias.
+   *
+   * @generated from enum value: API_KEY_SCOPE_WRITE = 2;
+   */
+  WRITE = 2,
+
+  /**
+   * The methods that read, and nothing that changes a profile.
+   *
+   * @generated from enum value: API_KEY_SCOPE_READ = 3;
+   */
+  READ = 3,
+}
+
+/**
+ * Describes the enum dashboard.projects.v1.ApiKeyScope.
+ */
+export declare const ApiKeyScopeSchema: GenEnum<ApiKeyScope>;
 
 /**
  * Manages projects. Credential: a customer's JWT; methods that concern one project also need it in the x-project-id

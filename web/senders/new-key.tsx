@@ -1,0 +1,89 @@
+// Makes a key of a project: its kind, and of a private one what it opens and until when.
+
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { useState } from 'preact/hooks';
+import {
+  ApiKeyKind,
+  ApiKeyScope,
+  type Project,
+} from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { inProject } from '../client.ts';
+import { Field, Select } from '../fields/field.tsx';
+import { Form } from '../fields/form.tsx';
+import { currentZone } from '../time/time.tsx';
+import { parseDay, startOfDayAt } from '../time/zone.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { projectsClient } from '../workspace.ts';
+
+type Kind = 'public' | keyof typeof scopes;
+
+const scopes = {
+  all: ApiKeyScope.ALL,
+  read: ApiKeyScope.READ,
+  write: ApiKeyScope.WRITE,
+};
+
+const kinds: readonly { value: Kind; name: string }[] = [
+  { value: 'public', name: 'Public: sends events' },
+  { value: 'all', name: 'Private: sends and reads' },
+  { value: 'read', name: 'Private: reads only' },
+  { value: 'write', name: 'Private: sends only' },
+];
+
+export function NewKey(props: {
+  project: Project;
+  onClose: () => void;
+  onMade: (key: string) => void;
+}) {
+  const [displayName, setDisplayName] = useState('');
+  const [kind, setKind] = useState<Kind>('public');
+  const [lastDay, setLastDay] = useState('');
+  const zone = currentZone();
+  const day = parseDay(lastDay, zone);
+  // Sent without an end, the key would never end.
+  const isNoDay = kind !== 'public' && lastDay !== '' && day === undefined;
+  const send = async (): Promise<void> => {
+    const rights =
+      kind === 'public'
+        ? { kind: ApiKeyKind.PUBLIC }
+        : {
+            ...{ kind: ApiKeyKind.PRIVATE, scope: scopes[kind] },
+            ...(day && { expireTime: timestampFromDate(startOfDayAt(day, zone, 1)) }),
+          };
+    const { key } = await projectsClient.createApiKey(
+      { displayName, ...rights },
+      inProject(props.project.id),
+    );
+    props.onMade(key);
+  };
+  return (
+    <Dialog title="New key" onClose={props.onClose}>
+      <Form action="Make the key" send={send} isReady={!isNoDay}>
+        <Field
+          label="Name"
+          hint="Where it is used: a site, a server."
+          maxLength={150}
+          value={displayName}
+          onValue={setDisplayName}
+        />
+        <Select
+          label="Kind"
+          hint="A public key can only write and may stand in a page. Keep private keys on servers; only one that sends and reads may delete profiles."
+          value={kind}
+          options={kinds}
+          onValue={setKind}
+        />
+        {kind === 'public' ? null : (
+          <Field
+            label="Last day"
+            type="date"
+            value={lastDay}
+            onValue={setLastDay}
+            hint={`Empty: it never ends. Days of ${zone}.`}
+            fault={isNoDay ? 'Not a day that can be read.' : undefined}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+}
