@@ -36,13 +36,14 @@ export class ImportProcess {
         this.outcome ??= { kind: 'died', how };
         resolve();
       };
-      this.#child.once('exit', (code, signal) => end(signal ?? `code ${code}`));
-      // One that could not be started never says `exit`.
+      // Its last words may come after `exit`, and never after `close`.
+      this.#child.once('close', (code, signal) => end(signal ?? `code ${code}`));
+      // One that could not be started never says `close`.
       this.#child.on('error', (error) => {
         if (this.#child.pid === undefined) end(error.message);
       });
     });
-    // Where it has ended already, `exit` says so.
+    // Where it has ended already, `close` says so.
     this.#child.send(jobMessage(job), () => {});
   }
 

@@ -50,6 +50,7 @@ export async function startImports(
   options: ImportRunnerOptions,
 ): Promise<{ stop(): Promise<void> }> {
   await options.files.prepare();
+  await options.files.removeGone();
   const runner = new ImportRunner(options);
   runner.start();
   return runner;

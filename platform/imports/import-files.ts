@@ -2,6 +2,7 @@
 // file, its record, its state, and marks of what a person asked for. `ended/PROJECT` holds records of those that ended.
 // Each file has one writer: methods announce, append and mark, the runner writes states and ends.
 
+import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,11 +37,13 @@ export class ImportFiles {
   readonly directory: string;
   readonly #live: string;
   readonly #ended: string;
+  readonly #gone: string;
 
   constructor(dataDir: string) {
     this.directory = join(dataDir, 'imports');
     this.#live = join(this.directory, 'live');
     this.#ended = join(this.directory, 'ended');
+    this.#gone = join(this.directory, 'gone');
   }
 
   /** Makes the directories. */
@@ -97,9 +100,9 @@ export class ImportFiles {
     const names = (await namesIn(directory)).toSorted().reverse();
     const ended = await Promise.all(names.map((name) => readRecord(join(directory, name))));
     const records = ended.filter((record) => record !== undefined);
-    // Between the record of its end and the removal of its file, an import is in both places.
-    const isOver = records.some(({ id }) => id === live?.record.id);
-    return live === undefined || isOver ? records : [live.record, ...records];
+    if (live === undefined) return records;
+    // Until its file is out of the way, an import is in both places, and no other one can begin.
+    return [live.record, ...records.filter(({ id }) => id !== live.record.id)];
   }
 
   /** Writes `data` behind the first `offset` bytes of an import's file, where so many are there. */
@@ -142,10 +145,16 @@ export class ImportFiles {
     await this.remove(projectId);
   }
 
-  /** The record goes first: whatever is left by a kill is an import whose making was broken off. */
+  /** At once for everybody else: the next import of the project can begin before the file is removed. */
   async remove(projectId: string): Promise<void> {
-    await rm(join(this.#in(projectId), recordFile), { force: true });
-    await rm(this.#in(projectId), { recursive: true, force: true });
+    await mkdir(this.#gone, { recursive: true, mode: 0o700 });
+    await unlessGone(rename(this.#in(projectId), join(this.#gone, randomUUID())));
+    await this.removeGone();
+  }
+
+  /** Also what a kill left. */
+  removeGone(): Promise<void> {
+    return rm(this.#gone, { recursive: true, force: true });
   }
 
   /** How long ago the directory of an import was made or last changed; 0 where there is none. */
