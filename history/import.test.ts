@@ -194,7 +194,8 @@ describe('with an instance', () => {
         .toBe(named?.profileId);
     }
     const profile = await client.getProfile(named?.profileId ?? '', stack.privateKey);
-    expect(profile).toMatchObject({ externalId: 'customer-17', properties: { plan: 'pro' } });
+    const properties = { plan: 'pro', signup_source: 'news' };
+    expect(profile).toMatchObject({ externalId: 'customer-17', properties });
   }
 
   it.runIf(hasTestData)(
@@ -267,18 +268,22 @@ describe('with an instance', () => {
     expect(err).toMatch(/^import: a file cannot be read to its end: unexpected end of file\n$/);
   });
 
-  it('traits stay as they are with --without-traits', async () => {
-    const set = (last: number, plan: string): string =>
-      line(uuid(last), { event: '$identify', distinct_id: 'eve', properties: { $set: { plan } } });
+  it('traits stay as they are with --without-traits, and the first of those set once', async () => {
+    const set = (last: number, plan: string): string => {
+      const properties = { $set: { plan }, $set_once: { first: plan } };
+      return line(uuid(last), { event: '$identify', distinct_id: 'eve', properties });
+    };
     await run(['posthog', file('new.jsonl', set(31, 'new')), ...flags]);
     const [event] = await storedAll({ distinctId: 'eve' }, 1);
     const planOf = async (): Promise<unknown> => {
       const profile = await client.getProfile(event?.profileId ?? '', stack.privateKey);
       return Object.entries(profile).find(([name]) => name === 'properties')?.[1];
     };
-    await expect.poll(planOf, { timeout: 20_000 }).toEqual({ plan: 'new' });
+    await expect.poll(planOf, { timeout: 20_000 }).toEqual({ plan: 'new', first: 'new' });
     await run(['posthog', file('old.jsonl', set(32, 'old')), ...flags, '--without-traits']);
     await storedAll({ distinctId: 'eve' }, 2);
-    expect(await planOf()).toEqual({ plan: 'new' });
+    expect(await planOf()).toEqual({ plan: 'new', first: 'new' });
+    await run(['posthog', file('newer.jsonl', set(33, 'newer'), set(34, 'newest')), ...flags]);
+    await expect.poll(planOf, { timeout: 20_000 }).toEqual({ plan: 'newest', first: 'new' });
   });
 });

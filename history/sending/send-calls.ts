@@ -4,6 +4,7 @@
 import type { IdentityCall } from '../../ingest/compat/mapping/identity-call.ts';
 import { readIdentityCall } from '../../ingest/compat/mapping/identity-call.ts';
 import type { Violation } from '../../ingest/validation/violation.ts';
+import type { JsonObject } from '../../platform/json.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
 import type { ProfileChange } from '../../proto/wire/profile-change.ts';
 import type { Service } from './service.ts';
@@ -52,12 +53,12 @@ export class CallSender {
     const held = this.#held.sort((one, other) => one.timeMs - other.timeMs);
     this.#held = [];
     const links: Link[] = [];
-    const traits = new Map<string, Map<string, string>>();
+    const persons = new Map<string, PersonTraits>();
     for (const said of held) {
       const { changes, violations } = readIdentityCall(said.call);
       for (const violation of violations) this.#options.onViolation(said, violation);
       for (const change of changes) {
-        if (change.kind === 'valid') this.#take(change.change, links, traits);
+        if (change.kind === 'valid') this.#take(change.change, links, persons);
       }
     }
     const { service, sendsTraits } = this.#options;
@@ -68,20 +69,22 @@ export class CallSender {
       });
     }
     if (!sendsTraits) return;
-    await eachAtOnce([...traits], async ([externalId, values]) => {
-      const members = [...values].map(([key, json]) => [key, JSON.parse(json)]);
-      await service.identify(externalId, Object.fromEntries(members));
+    await eachAtOnce([...persons], async ([externalId, { newest, first }]) => {
+      await service.identify(externalId, membersOf(newest), membersOf(first));
       this.sent++;
     });
   }
 
-  #take(change: ProfileChange, links: Link[], traits: Map<string, Map<string, string>>): void {
+  #take(change: ProfileChange, links: Link[], persons: Map<string, PersonTraits>): void {
     if (change.kind === 'alias') this.#link(change.previousId, change.externalId, links);
     if (change.kind !== 'identify') return;
     if (change.anonymousId !== '') this.#link(change.anonymousId, change.externalId, links);
-    const known = traits.get(change.externalId) ?? new Map<string, string>();
-    for (const [key, json] of change.traits) known.set(key, json);
-    traits.set(change.externalId, known);
+    const known = persons.get(change.externalId) ?? { newest: new Map(), first: new Map() };
+    for (const [key, json] of change.traits) known.newest.set(key, json);
+    for (const [key, json] of change.traitsOnce ?? []) {
+      if (!known.first.has(key)) known.first.set(key, json);
+    }
+    persons.set(change.externalId, known);
   }
 
   #link(previousId: string, externalId: string, links: Link[]): void {
@@ -90,6 +93,17 @@ export class CallSender {
     setBounded(this.#links, key, true, maxKnownLinks);
     links.push({ previousId, externalId });
   }
+}
+
+/** By key, as JSON texts. */
+interface PersonTraits {
+  newest: Map<string, string>;
+  /** The first of those that may be set once. */
+  first: Map<string, string>;
+}
+
+function membersOf(values: ReadonlyMap<string, string>): JsonObject {
+  return Object.fromEntries([...values].map(([key, json]) => [key, JSON.parse(json)]));
 }
 
 interface Link {
@@ -114,9 +128,9 @@ function* wavesOf(links: readonly Link[]): Generator<Link[]> {
 }
 
 /** Not of a person named again without anything new. */
-function isNews({ anonymousId, alias, traits }: IdentityCall): boolean {
+function isNews({ anonymousId, alias, traits, traitsOnce }: IdentityCall): boolean {
   const isId = (id: unknown): boolean => id !== undefined && id !== null && id !== '';
-  return isId(anonymousId) || isId(alias) || traits !== undefined;
+  return isId(anonymousId) || isId(alias) || traits !== undefined || traitsOnce !== undefined;
 }
 
 async function eachAtOnce<Item>(items: Item[], work: (item: Item) => Promise<void>): Promise<void> {

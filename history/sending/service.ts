@@ -62,8 +62,8 @@ export class Service {
     return { projectId: String(answer['projectId'] ?? ''), stored };
   }
 
-  async identify(externalId: string, traits: JsonObject): Promise<void> {
-    await this.#post(identifyPath, JSON.stringify({ externalId, traits }));
+  async identify(externalId: string, traits: JsonObject, traitsOnce: JsonObject): Promise<void> {
+    await this.#post(identifyPath, JSON.stringify({ externalId, traits, traitsOnce }));
   }
 
   async alias(previousId: string, externalId: string): Promise<void> {

@@ -181,9 +181,18 @@ it('Mixpanel: forms of base64, persons, and a GET of Node', async () => {
     { kind: 'identify', occurTime: time, distinctId: 'user1' },
   ]);
   expect(sent.changes).toMatchObject([{ externalId: 'user1', anonymousId: '$device:d1' }]);
-  const people = [{ $set: { plan: 'pro' }, $token: token, $distinct_id: 'user1' }];
+  const people = [
+    { $set: { plan: 'pro' }, $token: token, $distinct_id: 'user1' },
+    { $set_once: { source: 'news' }, $token: token, $distinct_id: 'user2' },
+  ];
   const engaged = await post('/engage/', `data=${encodeURIComponent(base64(people))}`);
-  expect(engaged.changes).toMatchObject([{ externalId: 'user1', traits: [['plan', '"pro"']] }]);
+  expect(engaged.changes).toHaveLength(2);
+  expect(engaged.changes).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ externalId: 'user1', traits: [['plan', '"pro"']] }),
+      expect.objectContaining({ externalId: 'user2', traitsOnce: [['source', '"news"']] }),
+    ]),
+  );
   const got = await send(`/track?ip=0&data=${encodeURIComponent(base64(event))}`);
   expect(got).toMatchObject({ status: 200, text: '1' });
   expect(got.events[0]?.['eventId']).toBe(sent.events[0]?.['eventId']);
@@ -211,6 +220,12 @@ it('Amplitude: a code in every answer, and a device that its user owns', async (
     },
   ]);
   expect(sent.changes).toMatchObject([{ externalId: 'user1', anonymousId: 'd1' }]);
+  const operations = { $set: { plan: 'pro' }, $setOnce: { source: 'news' } };
+  const identify = { ...event, event_type: '$identify', user_properties: operations, groups: {} };
+  const named = await post('/2/httpapi', { ...body, events: [identify] });
+  expect(named.changes).toMatchObject([
+    { traits: [['plan', '"pro"']], traitsOnce: [['source', '"news"']] },
+  ]);
   const refused = await post('/2/httpapi', { ...body, api_key: 'none' });
   expect([refused.status, JSON.parse(refused.text)]).toMatchObject([401, { code: 401 }]);
 });

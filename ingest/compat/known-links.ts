@@ -24,8 +24,7 @@ export class KnownLinks {
 }
 
 function linkOf(projectId: string, change: ProfileChange): string | undefined {
-  if (change.kind !== 'identify' || change.traits.length > 0 || change.anonymousId === '') {
-    return undefined;
-  }
+  if (change.kind !== 'identify' || change.anonymousId === '') return undefined;
+  if (change.traits.length + (change.traitsOnce ?? []).length > 0) return undefined;
   return JSON.stringify([projectId, change.externalId, change.anonymousId]);
 }

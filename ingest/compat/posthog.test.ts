@@ -214,7 +214,7 @@ describe('persons', () => {
       '/e/',
       batch(
         event(
-          { event: '$identify', $set: { plan: 'pro', gone: null } },
+          { event: '$identify', $set: { plan: 'pro', gone: null }, $set_once: { source: 'news' } },
           { distinct_id: 'user1', $anon_distinct_id: '01a2-anon' },
         ),
         event({ event: '$create_alias' }, { distinct_id: 'user1', alias: 'alias1' }),
@@ -222,6 +222,10 @@ describe('persons', () => {
           { event: '$groupidentify' },
           { distinct_id: 'user1', $group_type: 'company', $group_key: 'acme' },
         ),
+        // A visitor stays nobody until `$identify`, although each event says where they came from.
+        event({ event: '$pageview' }, { $set_once: { $initial_referrer: '$direct' } }),
+        event({ event: '$set' }, { distinct_id: 'user1', $set_once: { first_plan: 'free' } }),
+        event({ event: '$set' }, { distinct_id: 'user1', $set_once: {} }),
         // As Node's SDK describes a group that is nobody's: no person is made of it.
         event(
           { event: '$groupidentify', distinct_id: '$company_acme' },
@@ -230,12 +234,16 @@ describe('persons', () => {
       ),
     );
     const made = (await changes()).slice(before);
-    expect(made).toHaveLength(3);
+    expect(made).toHaveLength(4);
     expect(made).toEqual(
       expect.arrayContaining([
         {
           ...{ kind: 'identify', externalId: 'user1', anonymousId: '01a2-anon', deviceId: '' },
-          traits: [['plan', '"pro"']],
+          ...{ traits: [['plan', '"pro"']], traitsOnce: [['source', '"news"']] },
+        },
+        {
+          ...{ kind: 'identify', externalId: 'user1', anonymousId: '', deviceId: '' },
+          ...{ traits: [], traitsOnce: [['first_plan', '"free"']] },
         },
         { kind: 'alias', previousId: 'alias1', externalId: 'user1' },
         {

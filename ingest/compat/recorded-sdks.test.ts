@@ -114,7 +114,11 @@ const recordings: readonly Recording[] = [
       'page_view user1',
       'after_reset $device:eabf4f40-6ede-46ac-af89-bd180f5dd7a6',
     ],
-    calls: ['user1 $device:8e50031e-a552-48b3-9845-b06139e18eae', 'user1 alias1', 'user1', 'user1'],
+    calls: [
+      ...['user1 $device:8e50031e-a552-48b3-9845-b06139e18eae', 'user1 alias1'],
+      // What is set, what is set once, and the group.
+      ...['user1', 'user1', 'user1'],
+    ],
   },
   {
     of: 'mixpanel-node',

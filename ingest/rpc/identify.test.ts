@@ -76,6 +76,9 @@ describe('Identify', () => {
         ['__proto__', '1'],
       ],
     });
+    const once = '{"externalId":"ü","traits_once":{"n":1.50,"$ip":"192.0.2.7"}}';
+    expect(await post(once)).toEqual({ status: 200, body: {} });
+    expect(await lastChange()).toMatchObject({ traits: [], traitsOnce: [['n', '1.5']] });
     expect(await post({ externalId: 'x' }, '/profiles.v1.ProfilesSDKService/Identify')).toEqual({
       status: 200,
       body: {},
@@ -201,6 +204,16 @@ describe('Identify', () => {
     [
       '64 KiB of traits and a byte',
       { externalId: 'a', traits: { k: 'x'.repeat(65_536 - 7) } },
+      'traits: must take at most 65536 bytes as JSON',
+    ],
+    [
+      '257 traits to be set once',
+      { externalId: 'a', traitsOnce: many },
+      'traitsOnce: must hold at most 256 keys',
+    ],
+    [
+      '64 KiB of both',
+      { externalId: 'a', traits: { k: 1 }, traitsOnce: { k: 'x'.repeat(65_536 - 10) } },
       'traits: must take at most 65536 bytes as JSON',
     ],
     [

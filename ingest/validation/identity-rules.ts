@@ -108,11 +108,19 @@ function readIdentify(
     (anonymousId === '' ? undefined : checkMerged('externalId', externalId)) ??
     checkAnonymous(anonymousId) ??
     checkDeviceId(deviceId) ??
-    checkTraits(fields['traits']);
+    checkTraits('traits', fields['traits']) ??
+    checkTraits('traitsOnce', fields['traitsOnce']);
   if (broken !== undefined) return broken;
   const traits = traitsOf(fields['traits']);
-  if (textBytes(traits) > maxTraitsBytes) return invalid('traits', 'traits_size');
-  return { kind: 'valid', change: { kind: 'identify', externalId, anonymousId, deviceId, traits } };
+  const traitsOnce = traitsOf(fields['traitsOnce']);
+  if (textBytes([...traits, ...traitsOnce]) > maxTraitsBytes) {
+    return invalid('traits', 'traits_size');
+  }
+  const change = { kind: 'identify' as const, externalId, anonymousId, deviceId, traits };
+  return {
+    kind: 'valid',
+    change: traitsOnce.length === 0 ? change : { ...change, traitsOnce },
+  };
 }
 
 function readAlias(fields: JsonObject): ReadChange {
@@ -160,14 +168,14 @@ function checkDeviceId(id: string): Invalid | undefined {
   return id === '' || isUuid(id) ? undefined : invalid('deviceId', 'uuid');
 }
 
-function checkTraits(traits: unknown): Invalid | undefined {
+function checkTraits(field: string, traits: unknown): Invalid | undefined {
   if (traits === undefined || traits === null) return undefined;
-  if (!isObject(traits)) return invalid('traits', 'traits_object');
+  if (!isObject(traits)) return invalid(field, 'traits_object');
   const entries = Object.entries(traits);
-  if (entries.length > maxTraits) return invalid('traits', 'traits_count');
+  if (entries.length > maxTraits) return invalid(field, 'traits_count');
   for (const [key, value] of entries) {
     const rule = valueRule(value, 0);
-    if (rule !== undefined) return invalid(propertyPath('traits', key), rule);
+    if (rule !== undefined) return invalid(propertyPath(field, key), rule);
   }
   return undefined;
 }

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { maxProfileMembers } from '../../platform/limits.ts';
-import type { ProfileChange } from '../../proto/wire/profile-change.ts';
+import type { ProfileChange, Trait } from '../../proto/wire/profile-change.ts';
 import {
   alias,
   identify,
@@ -103,6 +103,42 @@ it.each([
   }
   await writer.stop();
 });
+
+it.each([
+  ['one batch', true],
+  ['a batch each', false],
+])(
+  'sets a trait once: where the profile has none, also from an id merged into it, in %s',
+  async (_, asOne) => {
+    const project = `once-${asOne}`;
+    const once = (externalId: string, traits: Trait[], traitsOnce: Trait[]): ProfileChange => ({
+      ...{ kind: 'identify', externalId, anonymousId: '', deviceId: '' },
+      ...{ traits, traitsOnce },
+    });
+    await shard.apply(
+      project,
+      asOne,
+      once('user', [], [['source', '"news"']]),
+      once(
+        'user',
+        [['plan', '"pro"']],
+        [
+          ['source', '"ads"'],
+          ['plan', '"free"'],
+        ],
+      ),
+      identify('old', [['since', '1999']]),
+      alias('old', 'user'),
+      once('user', [], [['since', '2026']]),
+      // A trait that is set stays whatever it was first.
+      identify('user', [['source', '"mail"']]),
+      once('user', [], [['source', '"news"']]),
+    );
+    expect(await shard.traitsOf(project, 'user')).toEqual({
+      ...{ source: '"mail"', plan: '"pro"', since: '1999' },
+    });
+  },
+);
 
 it.each([
   ['one batch', true],

@@ -77,11 +77,10 @@ class ProfileChanges {
 
   #identify(projectId: string, timeMs: number, change: IdentifyChange): void {
     const profile = this.#named(projectId, change.externalId, timeMs);
-    if (change.traits.length > 0) {
-      const traits = traitsOf(profile);
-      for (const trait of change.traits) traits.set(trait);
-      profile.updateTimeMs = timeMs;
-    }
+    for (const trait of change.traits) traitsOf(profile).set(trait);
+    const once = (change.traitsOnce ?? []).filter(([key]) => !profile.traits?.values.has(key));
+    for (const trait of once) traitsOf(profile).set(trait);
+    if (change.traits.length + once.length > 0) profile.updateTimeMs = timeMs;
     if (change.deviceId !== '') profile.deviceId = change.deviceId;
     this.#records.changed.add(profile);
     if (change.anonymousId === '') return;

@@ -13,6 +13,8 @@ export interface IdentifyChange {
   /** Empty where there is none. */
   deviceId: string;
   traits: readonly Trait[];
+  /** Set after `traits`, and only where the profile has none of the key. Absent where there are none. */
+  traitsOnce?: readonly Trait[];
 }
 
 /** Merges the profile that `previousId` belongs to into the profile of `externalId`. */
@@ -97,8 +99,14 @@ function isChange(value: unknown): value is ProfileChange {
   if (!isKind(kind)) return false;
   if (!textsOf[kind].every((name) => typeof Reflect.get(value, name) === 'string')) return false;
   if (!idsOf[kind].every((name) => Reflect.get(value, name) !== '')) return false;
+  if (kind !== 'identify') return true;
   const traits: unknown = Reflect.get(value, 'traits');
-  return kind !== 'identify' || (Array.isArray(traits) && traits.every(isTrait));
+  const once: unknown = Reflect.get(value, 'traitsOnce');
+  return isTraits(traits) && (once === undefined || isTraits(once));
+}
+
+function isTraits(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isTrait);
 }
 
 function isKind(kind: unknown): kind is ProfileChange['kind'] {

@@ -111,7 +111,7 @@ function decodeEvent(
   decoded.events.push(draft);
 }
 
-/** A user owns the device; `$set` and a group become traits. */
+/** A user owns the device; `$set`, `$setOnce` and a group become traits. */
 function addCall(
   event: JsonObject,
   name: string,
@@ -127,9 +127,11 @@ function addCall(
   if (name === '$identify' && isObject(groups)) {
     for (const type in groups) traits[`$group_${type}`] = groups[type];
   }
+  const once = fieldOf(operations, '$setOnce');
+  const traitsOnce = name === '$identify' && isObject(once) ? once : {};
   const isKnown = anonymousId === undefined || isLinked(calls, externalId, anonymousId);
-  if (isKnown && Object.keys(traits).length === 0) return;
-  calls.push({ externalId, anonymousId, traits });
+  if (isKnown && Object.keys(traits).length + Object.keys(traitsOnce).length === 0) return;
+  calls.push({ externalId, anonymousId, traits, traitsOnce });
 }
 
 function plain(operations: JsonObject): JsonObject {

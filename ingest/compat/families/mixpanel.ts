@@ -87,9 +87,12 @@ function decodeEngage(_head: SentHead, json: unknown): Decoded {
     }
     const externalId = idText(item['$distinct_id']);
     const traits = fieldOf(item, '$set');
+    const traitsOnce = fieldOf(item, '$set_once');
     // A device is nobody until it is identified.
     if (externalId === undefined || externalId.startsWith('$device:')) continue;
-    if (isObject(traits)) decoded.calls.push({ externalId, traits });
+    if (isObject(traits) || isObject(traitsOnce)) {
+      decoded.calls.push({ externalId, traits, traitsOnce });
+    }
   }
   return decoded;
 }

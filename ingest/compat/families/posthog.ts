@@ -111,9 +111,13 @@ function addCalls(
     ...membersOf(properties['$set']),
   };
   const isIdentify = event['event'] === '$identify';
-  if (!isIdentify && (Object.keys(traits).length === 0 || isGroup(distinctId, properties))) return;
+  const hasTraits = Object.keys(traits).length > 0;
+  const traitsOnce = { ...membersOf(event['$set_once']), ...membersOf(properties['$set_once']) };
+  // The browser's SDK has them in each event of a visitor, too, whom a call would name before `$identify` does.
+  const setsOnce = event['event'] === '$set' && Object.keys(traitsOnce).length > 0;
+  if (!isIdentify && !((hasTraits || setsOnce) && !isGroup(distinctId, properties))) return;
   const anonymousId = isIdentify ? properties['$anon_distinct_id'] : undefined;
-  calls.push({ externalId: distinctId, anonymousId, traits });
+  calls.push({ externalId: distinctId, anonymousId, traits, traitsOnce });
 }
 
 function groupTraits(event: JsonObject, properties: JsonObject): JsonObject {

@@ -18,6 +18,8 @@ export interface IdentityCall {
   /** Another name of the person, whoever it belonged to. */
   alias?: unknown;
   traits?: unknown;
+  /** Of these the person keeps what is there. */
+  traitsOnce?: unknown;
 }
 
 export interface ReadCall {
@@ -34,22 +36,24 @@ export function readIdentityCall(call: IdentityCall): ReadCall {
   const anonymousId = otherThan(externalId, call.anonymousId);
   const alias = otherThan(externalId, call.alias);
   const traits = isObject(call.traits) ? withoutNulls(call.traits) : {};
+  const traitsOnce = isObject(call.traitsOnce) ? withoutNulls(call.traitsOnce) : {};
+  const hasTraits = Object.keys(traits).length + Object.keys(traitsOnce).length > 0;
   // An alias of a person to themselves, which Segment's browser SDK sends, says nothing.
-  if (Object.keys(traits).length > 0 || anonymousId !== '' || call.alias === undefined) {
-    addIdentify({ externalId, anonymousId, traits }, read);
+  if (hasTraits || anonymousId !== '' || call.alias === undefined) {
+    addIdentify({ externalId, anonymousId, traits, traitsOnce }, read);
   }
   if (alias !== '') add(aliasReader.readFields({ previousId: alias, externalId }), read);
   return read;
 }
 
 function addIdentify(
-  fields: { externalId: string; anonymousId: string; traits: JsonObject },
+  fields: { externalId: string; anonymousId: string; traits: JsonObject; traitsOnce: JsonObject },
   read: ReadCall,
 ): void {
   const whole = foreignIdentifyReader.readFields(fields);
   add(whole, read);
   if (whole.kind === 'valid' || !whole.violation.field.startsWith('traits')) return;
-  const link = foreignIdentifyReader.readFields({ ...fields, traits: {} });
+  const link = foreignIdentifyReader.readFields({ ...fields, traits: {}, traitsOnce: {} });
   if (link.kind === 'valid') read.changes.push(link);
 }
 

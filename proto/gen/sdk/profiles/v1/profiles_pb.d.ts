@@ -49,6 +49,14 @@ export declare type IdentifyRequest = Message<"sdk.profiles.v1.IdentifyRequest">
    * @generated from field: string device_id = 4;
    */
   deviceId: string;
+
+  /**
+   * Facts of which the first stays, such as where a user came from: a key that the profile has by then, by `traits` of
+   * the same call too, keeps its value. The bounds are those of traits; the bytes of both count together.
+   *
+   * @generated from field: google.protobuf.Struct traits_once = 5;
+   */
+  traitsOnce?: JsonObject | undefined;
 };
 
 /**
