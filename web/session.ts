@@ -39,6 +39,8 @@ export const auth: Client<typeof AuthService> = createClient(
   createConnectTransport({
     baseUrl: window.location.origin,
     useBinaryFormat: true,
+    // The cookie of an answer is set though its page was left meanwhile.
+    fetch: (input, init) => fetch(input, { ...init, keepalive: true }),
     interceptors: [
       (next) => (request) => {
         request.header.set('x-session', 'cookie');
@@ -52,6 +54,11 @@ export const auth: Client<typeof AuthService> = createClient(
 /** Says that this browser has signed in before: without it no refresh is tried, and a stranger sees no failed call. */
 const mark = 'millrace-session';
 const channel = new BroadcastChannel('millrace-session');
+
+/** When a refresh began whose answer no page has had yet: that page may be gone, and its cookie still on its way. */
+const begun = 'millrace-refresh-begun';
+/** So long the service refuses a spent token and does no more. */
+const graceMs = 10_000;
 
 /** Long enough for one slow call, short enough to leave a token's last seconds unused. */
 const renewAheadMs = 60_000;
@@ -97,6 +104,25 @@ function alone<T>(work: () => Promise<T>): Promise<T> {
   return navigator.locks ? navigator.locks.request('millrace-refresh', work) : work();
 }
 
+/** Asks again where the cookie may be one that a page before has spent: the next one is here once its answer is. */
+async function nextSession(): Promise<Answer> {
+  const beforeMs = Number(localStorage.getItem(begun));
+  localStorage.setItem(begun, String(Date.now()));
+  try {
+    for (let waitMs = 250; ; waitMs *= 2) {
+      try {
+        return await auth.refreshToken({});
+      } catch (cause) {
+        const isRefused = ConnectError.from(cause).code === Code.Unauthenticated;
+        if (!isRefused || Date.now() - beforeMs > graceMs) throw cause;
+      }
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  } finally {
+    localStorage.removeItem(begun);
+  }
+}
+
 let running: Promise<void> | undefined;
 
 /** Renews the access token, once for all tabs. A refused refresh signs out; a failed one (no network) leaves all. */
@@ -107,7 +133,7 @@ export function refreshSession(refused?: string): Promise<void> {
       now.state === 'signed-in' && refused !== undefined && now.accessToken !== refused;
     if (another || (refused === undefined && isFresh(now))) return;
     try {
-      takeSession(await auth.refreshToken({}));
+      takeSession(await nextSession());
     } catch (cause) {
       const error = ConnectError.from(cause);
       if (error.code !== Code.Unauthenticated) throw error;

@@ -103,6 +103,42 @@ describe.runIf(hasBrowser)('a session', () => {
     await reader.context.close();
   });
 
+  it('survives a page that is left before the answer to its refresh has come', async () => {
+    const reader = await app.newReader();
+    const page = await reader.openTab('/account');
+    await typeInto(page, 'E-mail', app.admin.email);
+    await typeInto(page, 'Password', app.admin.password);
+    await page.keyboard.press('Enter');
+    await heading(page, 'Account').waitFor();
+    let asked = 0;
+    let late: string | undefined;
+    await page.route('**/RefreshToken', async (route) => {
+      asked++;
+      if (asked === 1) {
+        // The service has spent the token, and nobody gets the next one: the page is left.
+        const { origin, cookie = '' } = await route.request().allHeaders();
+        const own = { origin: origin ?? app.stack.baseUrl, cookie, 'x-session': 'cookie' };
+        const headers = { ...own, 'content-type': 'application/json' };
+        const answer = await fetch(route.request().url(), { method: 'POST', headers, body: '{}' });
+        late = /millrace_refresh=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '')?.[1];
+        await page.reload({ waitUntil: 'commit' }).catch(() => {});
+        return;
+      }
+      // The answer's cookie comes after all, once the next page has asked with the spent one.
+      if (asked === 3 && late !== undefined) {
+        const path = '/public.auth.v1.AuthService';
+        const { hostname: domain } = new URL(app.stack.baseUrl);
+        const cookie = { name: 'millrace_refresh', value: late, domain, path, httpOnly: true };
+        await reader.context.addCookies([{ ...cookie, sameSite: 'Strict' }]);
+      }
+      await route.continue();
+    });
+    await page.reload({ waitUntil: 'commit' });
+    await heading(page, 'Account').waitFor();
+    expect(asked).toBe(3);
+    await reader.context.close();
+  });
+
   it('begins by a link that the page shows where no mail server is set', async () => {
     const reader = await app.newReader();
     const page = await reader.openTab('/sign-in');
