@@ -224,6 +224,11 @@ describe('persons', () => {
         ),
         // A visitor stays nobody until `$identify`, although each event says where they came from.
         event({ event: '$pageview' }, { $set_once: { $initial_referrer: '$direct' } }),
+        event({ event: '$set' }, { $is_identified: false, $set: { plan: 'trial' } }),
+        event(
+          { event: '$groupidentify' },
+          { $is_identified: false, $group_type: 'company', $group_key: 'acme' },
+        ),
         event({ event: '$set' }, { distinct_id: 'user1', $set_once: { first_plan: 'free' } }),
         event({ event: '$set' }, { distinct_id: 'user1', $set_once: {} }),
         // As Node's SDK describes a group that is nobody's: no person is made of it.

@@ -81,6 +81,8 @@ function decodeEvent(
   putGroups(draft, properties['$groups']);
   putRevenue(draft.properties, properties);
   putDollarProperties(draft.properties, properties, left);
+  // Nothing else holds what a visitor who is nobody yet sets: see addCalls.
+  if (isAnonymous(properties)) draft.properties.put('$set', properties['$set']);
   decoded.events.push(draft);
   if (distinctId !== undefined && distinctId !== cookielessId) {
     addCalls(distinctId, event, properties, decoded);
@@ -111,6 +113,8 @@ function addCalls(
     ...membersOf(properties['$set']),
   };
   const isIdentify = event['event'] === '$identify';
+  // A call would name the anonymous id, and `$identify` could claim it no more: one visitor would be two persons.
+  if (isAnonymous(properties) && !isIdentify) return;
   const hasTraits = Object.keys(traits).length > 0;
   const traitsOnce = { ...membersOf(event['$set_once']), ...membersOf(properties['$set_once']) };
   // The browser's SDK has them in each event of a visitor, too, whom a call would name before `$identify` does.
@@ -118,6 +122,11 @@ function addCalls(
   if (!isIdentify && !((hasTraits || setsOnce) && !isGroup(distinctId, properties))) return;
   const anonymousId = isIdentify ? properties['$anon_distinct_id'] : undefined;
   calls.push({ externalId: distinctId, anonymousId, traits, traitsOnce });
+}
+
+/** As the browser's SDK says before `$identify`, and again after a reset. */
+function isAnonymous(properties: JsonObject): boolean {
+  return properties['$is_identified'] === false;
 }
 
 function groupTraits(event: JsonObject, properties: JsonObject): JsonObject {
