@@ -7,16 +7,14 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Check } from '../fields/field.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Loaded } from '../ui/loaded.tsx';
 import { Count } from './count.tsx';
 import { FilterGroups } from './filter-groups.tsx';
 import { formOf, type QuestionForm } from './forms.ts';
+import { OwnFields } from './own-fields.tsx';
 import { PropertyField } from './scope-fields.tsx';
+import { FormulaFields } from './series/formula-fields.tsx';
 import { SeriesFields } from './series-fields.tsx';
 import '../styles/question.css';
-
-const loadFormulas = async () => (await import('./series/formula-fields.tsx')).FormulaFields;
-const loadOwnFields = async () => (await import('./own-fields.tsx')).OwnFields;
 
 function hasOwnFields({ id }: QuestionForm): boolean {
   return id === 'sessions' || id === 'funnel' || id === 'user-flow' || id === 'top-k';
@@ -35,12 +33,8 @@ export function QuestionFields(props: {
   return (
     <div class="question">
       <SeriesFields spec={spec} onChange={(events) => change({ events })} />
-      {form.hasAggregation ? (
-        <Loaded load={loadFormulas} name="formulas" with={{ spec, onChange: change }} />
-      ) : null}
-      {hasOwnFields(form) ? (
-        <Loaded load={loadOwnFields} name="its fields" with={{ spec, onChange: change }} />
-      ) : null}
+      {form.hasAggregation ? <FormulaFields spec={spec} onChange={change} /> : null}
+      {hasOwnFields(form) ? <OwnFields spec={spec} onChange={change} /> : null}
       <FilterGroups spec={spec} onChange={change} />
       {form.hasBreakdowns ? <Breakdowns spec={spec} onChange={change} /> : null}
       <Check
