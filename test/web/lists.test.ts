@@ -174,6 +174,31 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     expect(await axe(page)).toEqual([]);
   });
 
+  it('of events: keep what is typed in the moment in which the address takes the question', async () => {
+    const page = await go('/insights/trends');
+    const field = page.getByRole('combobox', { name: 'Event' }).first();
+    await field.waitFor();
+    // Once the page is drawn for the new address, and before anything else: turns of the microtask queue alone.
+    await page.evaluate(`{
+      const own = history.pushState;
+      history.pushState = (...args) => {
+        own.apply(history, args);
+        history.pushState = own;
+        (async () => {
+          for (let turn = 0; turn < 50; turn++) await undefined;
+          const input = document.querySelector('input[role=combobox]');
+          globalThis.heldBefore = input.value;
+          input.value = 'purchase';
+          input.dispatchEvent(new Event('input', { bubbles: true }));
+        })();
+      };
+    }`);
+    await field.fill('page_view');
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toContain('purchase');
+    expect(await page.evaluate('heldBefore')).toBe('page_view');
+    expect(await field.inputValue()).toBe('purchase');
+  });
+
   it('none of them broke a rule of the pages', () => {
     expect(reader.faults).toEqual([]);
   });

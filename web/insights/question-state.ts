@@ -53,7 +53,8 @@ export function useQuestion(projectId: string, form: QuestionForm): QuestionStat
   const spec = text === '' ? first : read;
   // A draft belongs to the address that it was typed over, and to one stay there: "back" drops it.
   const draft = typed?.over === text ? typed.spec : spec;
-  useEffect(() => setTyped(undefined), [text]);
+  // What was typed over the new address meanwhile stays: an effect comes a moment after its page is drawn.
+  useEffect(() => setTyped((now) => (now?.over === text ? now : undefined)), [text]);
   useEffect(() => {
     if (typed?.over !== text) return;
     const timer = window.setTimeout(() => {
