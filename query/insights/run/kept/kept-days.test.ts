@@ -258,6 +258,18 @@ describe('kept days', () => {
     expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
   });
 
+  it('are found of many series over most of a year: one look tells all of them', async () => {
+    const events = Array.from({ length: 5 }, (_, place) => ({
+      ...pageViews,
+      event: {
+        kind: 'page_view',
+        filters: [{ ...isPro, value: place === 0 ? 'pro' : `${place}` }],
+      },
+    }));
+    await expectAsRows({ ...trends, events }, { ...berlin, fromMs: firstMs - 290 * dayMs });
+    expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
+  });
+
   const cutByDays = [
     'two properties, one of which is lacking at times',
     'MAX by a property',

@@ -26,6 +26,8 @@ interface Asked {
 }
 
 const daySeconds = 86_400;
+/** Its events, and whether every series has it: a question of many series must not have more rows than a small read. */
+const rowsOfDay = 2;
 const maxCharacters = 4 * 1_048_576;
 /** Cells leave two days after that, so that no listed day lacks some. */
 const listedDays = 2;
@@ -33,9 +35,11 @@ const listedDays = 2;
 const sql = `SELECT 'events' AS part, toUInt32(toDate(quarter)) AS day, sum(events) AS number FROM event_counts
     WHERE project_id = {project:String} AND quarter >= toDateTime({from:UInt32}, 'UTC') AND quarter < toDateTime({to:UInt32}, 'UTC')
     GROUP BY day
-  UNION ALL SELECT 'kept', toUInt32(kept_days.day) AS of_day, max(version) FROM kept_days
-    WHERE project_id = {project:String} AND series IN {keys:Array(String)} AND kept_day >= toDate(now('UTC')) - ${listedDays}
-      AND of_day >= {first:UInt32} AND of_day <= {last:UInt32} GROUP BY series, of_day`;
+  UNION ALL SELECT 'kept', of_day, any(newest) FROM (SELECT toUInt32(kept_days.day) AS of_day, max(version) AS newest
+      FROM kept_days
+      WHERE project_id = {project:String} AND series IN {keys:Array(String)} AND kept_day >= toDate(now('UTC')) - ${listedDays}
+        AND of_day >= {first:UInt32} AND of_day <= {last:UInt32} GROUP BY series, of_day)
+    GROUP BY of_day HAVING count() = length({keys:Array(String)}) AND min(newest) = max(newest)`;
 
 const keptTodaySql = `SELECT sum(if(project_id = {project:String}, cells, 0)), sum(cells)
   FROM kept_days WHERE kept_day = toDate(now('UTC'))`;
@@ -53,18 +57,16 @@ export async function lookAtDays(
     from: dateTimeSeconds(first * daySeconds),
     to: dateTimeSeconds((last + 1) * daySeconds),
   };
-  const bounds = { deadline, maxRows: (keys.length + 1) * (last - first + 1), maxCharacters };
+  const bounds = { deadline, maxRows: rowsOfDay * (last - first + 1), maxCharacters };
   const read = await readRows(clickhouse, { sql, params }, bounds);
   if (read.kind !== 'rows') throw new Error('the engine has no memory for the sums of days');
   const numbersOf = (wanted: string): [number, number][] =>
     read.rows.flatMap(([part, day, n]) => (part === wanted ? [[Number(day), Number(n)]] : []));
   const found = { first, last, events: new Map(numbersOf('events')) };
-  const listed = new Map<number, number>();
-  for (const [day, version] of numbersOf('kept')) {
-    if (version === versionOf(found, day, reachDays)) listed.set(day, (listed.get(day) ?? 0) + 1);
-  }
-  const kept = [...listed].filter(([, series]) => series === keys.length).map(([day]) => day);
-  return { ...found, kept: new Set(kept) };
+  const isOfNow = ([day, version]: [number, number]): boolean =>
+    version === versionOf(found, day, reachDays);
+  const kept = numbersOf('kept').filter(isOfNow);
+  return { ...found, kept: new Set(kept.map(([day]) => day)) };
 }
 
 /** The cells that were kept today, of the project and of all. Throws as readRows does. */
