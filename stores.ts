@@ -124,6 +124,9 @@ function otherStore(
   );
 }
 
+/** Who changes the tables, and whether it still may. */
+type MigrationTurn = Pick<MigrateOptions, 'onBegin' | 'beforeStatement'>;
+
 /** Afterwards no writer of an older version may run. Calls `onMigrating` where the tables have to change. */
 export async function prepareTables(
   config: Config,
@@ -136,12 +139,13 @@ export async function prepareTables(
   const { clickhouseReplicated: isReplicated } = config;
   const options = { log, maxConnections: 1, requestTimeoutMs: migrationTimeoutMs, isReplicated };
   const groups: DatabaseClient[] = [];
-  const lease = await leaseOptions(config, nats, log);
   let term: Term | undefined;
-  const turn: Pick<MigrateOptions, 'onBegin' | 'beforeStatement'> = {
+  const turn: MigrationTurn = {
     async onBegin(isMissing) {
-      if (term === undefined) await onMigrating();
-      if (lease !== undefined) term ??= await takeForMigrations(lease, isMissing);
+      if (term !== undefined) return;
+      await onMigrating();
+      const lease = await leaseOptions(config, nats, log);
+      if (lease !== undefined) term = await takeForMigrations(lease, isMissing);
     },
     beforeStatement: async () => term?.requireHeld(),
   };
@@ -177,11 +181,7 @@ export async function prepareTables(
 async function migrateGroup(
   config: Config,
   clickhouse: DatabaseClient,
-  {
-    place,
-    log,
-    turn,
-  }: { place: number; log: Log; turn: Pick<MigrateOptions, 'onBegin' | 'beforeStatement'> },
+  { place, log, turn }: { place: number; log: Log; turn: MigrationTurn },
   finishPending: () => Promise<void>,
 ): Promise<void> {
   const isEmbedded = config.clickhouseUrl === undefined;

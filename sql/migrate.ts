@@ -64,6 +64,7 @@ export async function migrate(
   if ((await readMissing()).length === 0) return;
   await options.onBegin?.(async () => (await readMissing()).length > 0);
   const missing = await readMissing();
+  if (missing.length === 0) return;
   if (!isReplicated) await attachViews(clickhouse);
   for (const migration of missing) {
     log.info({ migration: migration.name }, 'a migration begins');

@@ -53,7 +53,7 @@ export class ImportProcess {
     return progress;
   }
 
-  /** Ends it at once: what it has sent is sent, and an import goes on from there. */
+  /** Ends it at once. Events that it has sent stay, and the next process sends the others. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#ended;

@@ -1,6 +1,6 @@
 // Takes each import from state to state, twice a second: the file is whole -> it is checked -> a person starts it -> it
 // is imported. One file is checked and one imported at a time; the others wait in the order of time. All that it knows
-// is on disk, so whoever starts next goes on: what was sent is read again, and not sent.
+// is on disk, so that the next process goes on: it reads the whole file again, and sends what is not stored yet.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Imports over HTTP on a real broker and a real disk: what is refused, whose turn it is, and what is left for too long.
+// Imports over HTTP on a real broker and a real disk: refusals, turns, and the end of a file that nobody goes on with.
 // Files are read by a process that waits for ever; the product's own process is in test/imports.test.ts.
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

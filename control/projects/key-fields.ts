@@ -1,4 +1,4 @@
-// The rules of a new API key's fields: what it is, what it opens, and until when.
+// The rules of a new API key's fields: its kind, its scope and its end.
 
 import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { ApiKeyKind } from '../../platform/access/ids.ts';

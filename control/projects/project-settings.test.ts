@@ -1,4 +1,4 @@
-// The settings of a project over HTTP on a real broker: what is stored, in which form, and what is refused.
+// Updates of a project's settings over HTTP on a real broker: the form in which each is stored, and refusals.
 
 import { Code } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';

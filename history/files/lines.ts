@@ -12,7 +12,7 @@ export const maxLineBytes = 8 * 1_048_576;
 export const maxLogLineBytes = 65_536;
 const newline = 0x0a;
 
-/** Given together: what is made of more of them outlives the collections of young objects, which copy it. */
+/** Lines are given in groups of so many. Objects made of larger groups live so long that V8 copies them. */
 const linesAtOnce = 64;
 
 /** Those lines that end in one chunk of the text come together, so many at most. A last line needs no line end. */

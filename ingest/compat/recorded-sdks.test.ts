@@ -116,7 +116,7 @@ const recordings: readonly Recording[] = [
     ],
     calls: [
       ...['user1 $device:8e50031e-a552-48b3-9845-b06139e18eae', 'user1 alias1'],
-      // What is set, what is set once, and the group.
+      // A call each: traits that are set, traits that are set once, and the group.
       ...['user1', 'user1', 'user1'],
     ],
   },

@@ -1,14 +1,13 @@
 // The links of a board: made with an end and a password, shown once, revoked.
 
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { useState } from 'preact/hooks';
 import type { Share } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { inProject } from '../client.ts';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { useResource } from '../resource.ts';
-import { currentZone, Time, toDate } from '../time/time.tsx';
-import { parseDay, startOfDayAt } from '../time/zone.ts';
+import { useLastDay } from '../time/last-day.tsx';
+import { Time, toDate } from '../time/time.tsx';
 import { Code } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
@@ -98,27 +97,23 @@ function End({ share: { expireTime } }: { share: Share }) {
 
 function NewShare(props: { projectId: string; boardId: string; onMade: (token: string) => void }) {
   const [name, setName] = useState('');
-  const [lastDay, setLastDay] = useState('');
   const [password, setPassword] = useState('');
-  const zone = currentZone();
-  const day = parseDay(lastDay, zone);
+  const end = useLastDay();
   const send = async (): Promise<void> => {
     const { token } = await dashboards.createShare(
       {
         dashboardId: props.boardId,
         displayName: name,
         password,
-        ...(day ? { expireTime: timestampFromDate(startOfDayAt(day, zone, 1)) } : {}),
+        ...(end.expireTime && { expireTime: end.expireTime }),
       },
       inProject(props.projectId),
     );
     props.onMade(token);
   };
   const isShort = password !== '' && password.length < 8;
-  // Sent without an end, the link would never end.
-  const isNoDay = lastDay !== '' && day === undefined;
   return (
-    <Form action="Make a link" send={send} isReady={!isShort && !isNoDay}>
+    <Form action="Make a link" send={send} isReady={!isShort && !end.isNoDay}>
       <Field
         label="Name"
         value={name}
@@ -127,14 +122,7 @@ function NewShare(props: { projectId: string; boardId: string; onMade: (token: s
         hint="For you: whom the link is for."
       />
       <div class="row">
-        <Field
-          label="Last day"
-          type="date"
-          value={lastDay}
-          onValue={setLastDay}
-          hint={`Empty: it never ends. Days of ${zone}.`}
-          fault={isNoDay ? 'Not a day that can be read.' : undefined}
-        />
+        {end.field}
         <Field
           label="Password"
           type="password"

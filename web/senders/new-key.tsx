@@ -1,6 +1,5 @@
 // Makes a key of a project: its kind, and of a private one what it opens and until when.
 
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { useState } from 'preact/hooks';
 import {
   ApiKeyKind,
@@ -10,8 +9,7 @@ import {
 import { inProject } from '../client.ts';
 import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
-import { currentZone } from '../time/time.tsx';
-import { parseDay, startOfDayAt } from '../time/zone.ts';
+import { useLastDay } from '../time/last-day.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { projectsClient } from '../workspace.ts';
 
@@ -37,18 +35,14 @@ export function NewKey(props: {
 }) {
   const [displayName, setDisplayName] = useState('');
   const [kind, setKind] = useState<Kind>('public');
-  const [lastDay, setLastDay] = useState('');
-  const zone = currentZone();
-  const day = parseDay(lastDay, zone);
-  // Sent without an end, the key would never end.
-  const isNoDay = kind !== 'public' && lastDay !== '' && day === undefined;
+  const end = useLastDay();
   const send = async (): Promise<void> => {
     const rights =
       kind === 'public'
         ? { kind: ApiKeyKind.PUBLIC }
         : {
             ...{ kind: ApiKeyKind.PRIVATE, scope: scopes[kind] },
-            ...(day && { expireTime: timestampFromDate(startOfDayAt(day, zone, 1)) }),
+            ...(end.expireTime && { expireTime: end.expireTime }),
           };
     const { key } = await projectsClient.createApiKey(
       { displayName, ...rights },
@@ -58,7 +52,7 @@ export function NewKey(props: {
   };
   return (
     <Dialog title="New key" onClose={props.onClose}>
-      <Form action="Make the key" send={send} isReady={!isNoDay}>
+      <Form action="Make the key" send={send} isReady={kind === 'public' || !end.isNoDay}>
         <Field
           label="Name"
           hint="Where it is used: a site, a server."
@@ -73,16 +67,7 @@ export function NewKey(props: {
           options={kinds}
           onValue={setKind}
         />
-        {kind === 'public' ? null : (
-          <Field
-            label="Last day"
-            type="date"
-            value={lastDay}
-            onValue={setLastDay}
-            hint={`Empty: it never ends. Days of ${zone}.`}
-            fault={isNoDay ? 'Not a day that can be read.' : undefined}
-          />
-        )}
+        {kind === 'public' ? null : end.field}
       </Form>
     </Dialog>
   );

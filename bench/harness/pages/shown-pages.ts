@@ -1,4 +1,4 @@
-// The pages of which `npm run shots` makes pictures, and the addresses that need what a demo has not.
+// The pages that `npm run shots` takes pictures of, and the addresses at which a demo has nothing to show.
 
 import { dayMs } from '../../../platform/clock.ts';
 
