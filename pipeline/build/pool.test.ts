@@ -7,7 +7,7 @@ import { encodeFrame } from '../../proto/wire/frame-writer.ts';
 import { compiledWorker } from '../../test/harness/compiled-entries.ts';
 import { BatchBuilder } from './build-batch.ts';
 import { type BuilderPool, createBuilderPool } from './pool.ts';
-import type { BatchIds, Messages } from './thread-messages.ts';
+import type { BatchIds, Messages, Verdict } from './thread-messages.ts';
 
 const secret = Buffer.alloc(32, 3);
 let pool: BuilderPool;
@@ -81,6 +81,29 @@ describe('the pool', () => {
     );
     expect(built.map(({ counts }) => counts.stored)).toEqual(batches.map((n) => n - 1));
     expect(pool.active).toBe(0);
+  });
+
+  it('lends no thread to a batch whose verdict is late', async () => {
+    const one = createBuilderPool({ threads: 1, secret, workerFile: compiledWorker() });
+    const sent = messages(4);
+    const copy = { ...sent, bytes: sent.bytes.slice() };
+    let give = (_: Verdict): void => {};
+    const verdict = new Promise<Verdict>((resolve) => {
+      give = resolve;
+    });
+    let asked = 0;
+    const late = one.build(0, sent, () => {
+      asked++;
+      return verdict;
+    });
+    const other = await one.build(1, messages(3), async () => ({ dropped: undefined }));
+    expect(other.counts.stored).toBe(3);
+    give({ dropped: Uint8Array.of(1) });
+    const again = await one.build(0, copy, async () => ({ dropped: Uint8Array.of(1) }));
+    expect(await late).toEqual(again);
+    expect(asked).toBe(1);
+    expect(one.active).toBe(0);
+    await one.close();
   });
 
   it('fails where the writer has no verdict, and goes on', async () => {

@@ -19,7 +19,8 @@ export interface BuilderPool {
   /**
    * Builds the batch of `messages`; with `month`, only the rows of that month. Their bytes are lent: once this
    * resolves, `messages.bytes` is another view of the same memory, with any content. `decide` is called once. Rejects
-   * where it rejects, or where the thread died or ran out of memory: then the bytes are lost.
+   * where it rejects, or where the thread died or ran out of memory: then the bytes are lost. A verdict that is late
+   * holds no thread: the batch is read again once it is there.
    */
   build(
     shard: number,
@@ -31,6 +32,12 @@ export interface BuilderPool {
   readonly active: number;
   close(): Promise<void>;
 }
+
+/**
+ * A verdict takes milliseconds from memory and tens of them from the tables. Longer than this it may wait for an engine
+ * that is away, and the shards of other engines need the thread.
+ */
+const longestHeldMs = 1_000;
 
 interface BuilderPoolOptions {
   threads: number;
@@ -56,21 +63,38 @@ export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
       return active;
     },
     async build(shard, messages, decide, month) {
-      const { port1, port2 } = new MessageChannel();
+      let verdict: Promise<Verdict> | undefined;
+      const decideOnce = (ids: BatchIds): Promise<Verdict> => (verdict ??= decide(ids));
       active++;
       try {
-        const task = { shard, messages, month, port: port2 };
-        const done = threads.run(task, { transferList: [port2, messages.bytes.buffer] });
-        // A dead thread posts nothing: its task's failure must end the wait too.
-        const failed = done.then(() => new Promise<never>(() => {}));
-        return await Promise.race([converse(port1, messages, decide), failed]);
+        for (;;) {
+          const built = await buildOnce({ shard, messages, month }, decideOnce);
+          if (built !== 'late') return built;
+          await verdict;
+        }
       } finally {
         active--;
-        port1.close();
       }
     },
     close: () => threads.destroy(),
   };
+
+  /** `late` where the verdict took too long: the thread has forgotten the batch. */
+  async function buildOnce(
+    batch: Omit<BuildTask, 'port'>,
+    decide: (ids: BatchIds) => Promise<Verdict>,
+  ): Promise<BuiltBatch | 'late'> {
+    const { port1, port2 } = new MessageChannel();
+    try {
+      const transferList = [port2, batch.messages.bytes.buffer];
+      const done = threads.run({ ...batch, port: port2 }, { transferList });
+      // A dead thread posts nothing: its task's failure must end the wait too.
+      const failed = done.then(() => new Promise<never>(() => {}));
+      return await Promise.race([converse(port1, batch.messages, decide), failed]);
+    } finally {
+      port1.close();
+    }
+  }
 }
 
 /** The writer's half of the talk about one batch. */
@@ -78,12 +102,16 @@ function converse(
   port: MessagePort,
   messages: Messages,
   decide: (ids: BatchIds) => Promise<Verdict>,
-): Promise<BuiltBatch> {
+): Promise<BuiltBatch | 'late'> {
   return new Promise((resolve, reject) => {
     port.once('message', ({ ids, bytes }: ReadBatch) => {
       messages.bytes = bytes;
       port.once('message', (built: BuiltBatch) => resolve(built));
-      decide(ids).then((verdict) => port.postMessage(verdict), reject);
+      const late = setTimeout(() => resolve('late'), longestHeldMs);
+      const stopClock = (): void => clearTimeout(late);
+      decide(ids)
+        .then((verdict) => port.postMessage(verdict), reject)
+        .finally(stopClock);
     });
   });
 }
