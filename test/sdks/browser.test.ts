@@ -3,7 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { startBrowser } from '../harness/clients/browser.ts';
 import { onlyLoopback, startBrowserPlayer } from '../harness/sdks/browser-player.ts';
 import { type BusyServer, startBusyServer } from '../harness/sdks/busy-server.ts';
@@ -20,6 +20,24 @@ import { fetchUmamiScript, type PlaysSite, startPlaysSite } from '../harness/sdk
 import type { Stack } from '../harness/servers/stack.ts';
 
 const traits = { plan: 'pro', seats: 3 };
+const onHost = expect.stringMatching(/^localhost:\d+$/);
+const onPage = expect.stringMatching(/^http:\/\/localhost:\d+\/posthog$/);
+/** Once of each person: where from, and on which page, a visitor was first seen. */
+const firstReferrer = { $initial_referrer: '$direct', $initial_referring_domain: '$direct' };
+/** As PostHog tells it, of the page and of the first one. */
+const pageOfPostHog = {
+  ...firstReferrer,
+  ...{ $referrer: '$direct', $referring_domain: '$direct' },
+  ...{ $current_url: onPage, $initial_current_url: onPage },
+  ...{ $host: onHost, $initial_host: onHost },
+  ...{ $pathname: '/posthog', $initial_pathname: '/posthog' },
+};
+/** As Amplitude tells what a visitor did not come with. */
+const cameWithNothing = [
+  ...['dclid', 'fbclid', 'gbraid', 'gclid', 'ko_click_id', 'li_fat_id', 'msclkid', 'rdt_cid'],
+  ...['referrer', 'referring_domain', 'ttclid', 'twclid', 'utm_campaign', 'utm_content'],
+  ...['utm_id', 'utm_medium', 'utm_source', 'utm_term', 'wbraid'],
+].map((name) => [`initial_${name}`, 'EMPTY']);
 /** These write a Date as an object without members. */
 const dateLost = { ...allTypes, d: { stringValue: '{}' } };
 const losesBoth = { busy: false, closed: false };
@@ -32,7 +50,7 @@ const all: readonly Expected[] = [
       ['create_alias', 'dated', 'groupidentify', 'identify', 'in_group', 'page_view', 'signed_up'],
       ['page_view'],
     ],
-    traits: { ...traits, $group_company: 'acme' },
+    traits: { ...traits, ...pageOfPostHog, $group_company: 'acme' },
     ...{ hasTimes: true, types: dateLost, keeps: keepsAll },
   },
   {
@@ -53,6 +71,7 @@ const all: readonly Expected[] = [
     // The SDK describes the visitor's browser, too.
     traits: {
       ...{ ...traits, company: ['acme'] },
+      ...firstReferrer,
       ...{ $os: 'Linux', $browser: 'Chrome', $browser_version: 140 },
     },
     ...{ hasTimes: true, types: dateLost, keeps: { ...keepsAll, closed: false } },
@@ -66,7 +85,10 @@ const all: readonly Expected[] = [
       ],
       ['identify', 'page_view'],
     ],
-    traits: { ...traits, company: 'acme', $group_company: 'acme' },
+    traits: {
+      ...{ ...traits, company: 'acme', $group_company: 'acme' },
+      ...Object.fromEntries(cameWithNothing),
+    },
     ...{ hasTimes: true, types: allTypes, keeps: { ...losesBoth, last: true } },
   },
   {

@@ -60,7 +60,7 @@ export function newPerformance(): Performance {
   };
 }
 
-/** A restart, ten seconds of 503, ten seconds without a connection, and the end. */
+/** What was played has arrived, a restart, ten seconds of 503, ten seconds without a connection, and the end. */
 export async function perform(
   all: readonly Expected[],
   { players, tracked, marker }: Performance,
@@ -69,6 +69,7 @@ export async function perform(
 ): Promise<void> {
   const keeps = ({ sdk }: Player, outage: OutageName): boolean =>
     outage === 'restart' || all.find((one) => one.sdk === sdk)?.keeps[outage] === true;
+  await Promise.all(players.map((player) => arrivalOf(player, all)));
   for (const outage of [
     restartOf(stack, players),
     busyFor(busy, stack, players),
@@ -85,6 +86,16 @@ export async function perform(
     await batchCreate({ ...stack, publicKey }, [newEvent({ kind: marker })]);
   }
   tracked.set('last', { fromMs, beforeMs: Date.now() });
+}
+
+/** Some of the SDKs send once and no more: a restart while a request is on its way would be another play. */
+async function arrivalOf({ sdk, customer }: Player, all: readonly Expected[]): Promise<void> {
+  const played = new Set(all.find((one) => one.sdk === sdk)?.persons.flat());
+  await eventually(
+    async () => new Set((await customer.events()).map(({ kind }) => String(kind))),
+    (kinds) => [...played].every((kind) => kinds.has(kind)),
+    60_000,
+  );
 }
 
 export function describePlays(all: readonly Expected[], performance: Performance): void {
