@@ -5,7 +5,6 @@ import { invalidArgument } from '../../../platform/http/answers/invalid-argument
 import { LeftOut_Reason } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Question } from '../read/question.ts';
 import { numberOf } from '../read/rows.ts';
-import type { CountedEvents } from '../sources/counted-kinds.ts';
 import { cellValue } from '../sql/aggregation.ts';
 import { groupText } from '../sql/property-text.ts';
 import type { Measure } from '../sql/ranked-groups.ts';
@@ -58,14 +57,6 @@ export function cellRowsSql(
 ): string {
   return `SELECT toInt32(${part}) AS part, toUInt64(1) AS place, emptyArrayString() AS values,
     [(${[bucket, ...numbers].join(', ')})] AS cells, toUInt64(1) AS folded FROM ${from}`;
-}
-
-/** The same, of counts of events. */
-export function countRowsSql(part: number, { from, bucket, events }: CountedEvents): string {
-  return cellRowsSql(part, {
-    from: `${from} GROUP BY ${bucket}`,
-    ...{ bucket, numbers: [`toFloat64(sum(${events}))`, 'toFloat64(0)'] },
-  });
 }
 
 /** The same, of a SELECT of (part, place, number): a cell for each place. */

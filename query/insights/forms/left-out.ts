@@ -1,9 +1,10 @@
 // SQL that counts the events that a question selected and its result leaves out.
 
 import { LeftOut_Reason } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { anyOf, type EventCondition } from '../read/event-condition.ts';
+import { anyOf, both, type EventCondition, eventsWhere } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
-import { countedEvents } from '../sources/counted-kinds.ts';
+import { countedEventsSql } from '../sources/counted-kinds.ts';
+import { sourceOf } from '../sources/ladder.ts';
 import { gonePersonsSql } from '../sql/persons.ts';
 import { type EventRead, readEventsSql } from '../sql/read-events.ts';
 import type { LeftOutCount } from './plan.ts';
@@ -39,15 +40,17 @@ export function leftOutSql(question: Question, parts: readonly Counted[]): strin
 }
 
 function cookielessSql(question: Question, condition: EventCondition): string {
-  const from = [question.fromMs];
-  const counted = countedEvents(question, condition, from, 'cookieless_events');
-  if (counted !== undefined) return `sum(${counted.events}) AS left_out FROM ${counted.from}`;
-  return countSql(question, { condition: narrowed(condition, 'cookieless') });
+  const buckets = [question.fromMs];
+  if (sourceOf(question, { count: 'events left out', of: condition, buckets }) === 'event_counts') {
+    const counted = countedEventsSql(question, condition, buckets, 'cookieless_events');
+    return `sum(events) AS left_out FROM (${counted})`;
+  }
+  return countSql(question, { condition: both(condition, eventsWhere('cookieless')) });
 }
 
 function deletedSql(question: Question, condition: EventCondition): string {
-  const gone = `NOT cookieless AND profile_key IN ${gonePersonsSql(question.project)}`;
-  return countSql(question, { condition: narrowed(condition, gone) });
+  const gone = `(NOT cookieless AND profile_key IN ${gonePersonsSql(question.project)})`;
+  return countSql(question, { condition: both(condition, eventsWhere(gone)) });
 }
 
 function laterSql(question: Question, condition: EventCondition): string {
@@ -56,10 +59,6 @@ function laterSql(question: Question, condition: EventCondition): string {
 
 function countSql(question: Question, read: EventRead): string {
   return `count() AS left_out FROM (${readEventsSql(question, read)})`;
-}
-
-function narrowed({ sql, usesUser }: EventCondition, more: string): EventCondition {
-  return { sql: `(${sql} AND ${more})`, usesUser, kind: 'filtered' };
 }
 
 /** Every reason that a statement may answer. */

@@ -63,6 +63,11 @@ export function onlyEvent(events: readonly EventQuery[], scope: Scope): EventCon
 /** Holds for every event. */
 export const every: EventCondition = { sql: 'true', usesUser: false, kind: 'every' };
 
+/** `sql` is one term that does not name user_key. */
+export function eventsWhere(sql: string): EventCondition {
+  return { sql, usesUser: false, kind: 'filtered' };
+}
+
 function kindOf(event: EventFilter): EventCondition['kind'] {
   if (event.filters.length > 0) return 'filtered';
   const [only, ...others] = kindsOf(event);

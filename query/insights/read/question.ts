@@ -155,10 +155,16 @@ export function readPropertyName(property: string, field: string): string {
 /** A breakdown by this prefix is one by the trait whose name follows. */
 export const traitPrefix = 'profile.';
 
+/** The trait by which a breakdown splits; undefined for one by a property of events. */
+export function traitOf(breakdown: string): string | undefined {
+  return breakdown.startsWith(traitPrefix) ? breakdown.slice(traitPrefix.length) : undefined;
+}
+
 /** Throws invalid_argument for a name that neither an event's property nor a trait can have. */
 export function readBreakdown(property: string, field: string): string {
-  if (!property.startsWith(traitPrefix)) return readPropertyName(property, field);
-  return traitPrefix + readPropertyName(property.slice(traitPrefix.length), field);
+  const trait = traitOf(property);
+  if (trait === undefined) return readPropertyName(property, field);
+  return traitPrefix + readPropertyName(trait, field);
 }
 
 function readRange({ timeRange }: QueryRequest): { fromMs: number; toMs: number } {

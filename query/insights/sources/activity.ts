@@ -6,13 +6,13 @@ import { both, type EventCondition } from '../read/event-condition.ts';
 import type { Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { quarterMs } from '../read/time-buckets.ts';
-import { allBits, bitColumns, bitsOfPlace } from '../sql/bucket-bits.ts';
+import { allBits, bitColumns, placeBits } from '../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../sql/bucket-place.ts';
 import { personJoinSql, userKeySql } from '../sql/persons.ts';
 import { readEventsSql, withinRanges } from '../sql/read-events.ts';
 import { cutBy } from './cut.ts';
 import { keptProfiles } from './kept-profiles.ts';
-import { needOf, sourceOf } from './ladder.ts';
+import { sourceOf } from './ladder.ts';
 import { dayEventsSql, daysSql } from './profile-days.ts';
 
 export interface Activity {
@@ -40,14 +40,13 @@ export function activitySql(question: Question, activity: Activity): string {
 function readsOf(question: Question, { condition, buckets }: Activity, range: Range): string[] {
   const raw = (part: Range, more = condition): string =>
     rawActivitySql(question, { condition: more, buckets }, part);
-  const need = needOf(question, condition, { count: 'users', ...range, buckets });
-  const source = sourceOf(question, need);
+  const source = sourceOf(question, { count: 'users', of: condition, range, buckets });
   if (source === 'kept_active_profiles') {
     const { activity, mayBeOther } = keptProfiles(question, condition);
     return [activity(buckets), raw(range, both(condition, mayBeOther))];
   }
-  const cut = source === 'profile_days' ? cutBy(quarterMs, range) : undefined;
-  if (cut === undefined) return [raw(range)];
+  if (source !== 'profile_days') return [raw(range)];
+  const cut = cutBy(quarterMs, range);
   return [daysSql(question, cut.whole, buckets), ...cut.rest.map((part) => raw(part))];
 }
 
@@ -59,15 +58,14 @@ export function profileEventsSql(
   question: Question,
   condition: EventCondition,
 ): string | undefined {
-  const { fromMs, toMs } = question;
-  const source = sourceOf(question, needOf(question, condition, { count: 'events a user' }));
-  const parts = source === 'profile_days' ? cutBy(dayMs, { fromMs, toMs }) : undefined;
-  if (parts === undefined) return undefined;
-  const whole = dayEventsSql(question, parts.whole);
-  if (parts.rest.length === 0) return whole;
+  const source = sourceOf(question, { count: 'events a user', of: condition });
+  if (source !== 'profile_days') return undefined;
+  const cut = cutBy(dayMs, question);
+  const whole = dayEventsSql(question, cut.whole);
+  if (cut.rest.length === 0) return whole;
   // Not added up here: the days would wait for it, which takes longer than it saves.
   const edges = readEventsSql(question, {
-    condition: both(condition, withinRanges(parts.rest, question.bindings)),
+    condition: both(condition, withinRanges(cut.rest, question.bindings)),
     columns: { sender_key: 'profile_key', is_cookieless: 'cookieless' },
   });
   return `${whole} UNION ALL SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(1) AS events
@@ -80,15 +78,12 @@ export function rawActivitySql(
   { condition, buckets }: Pick<Activity, 'condition' | 'buckets'>,
   range: Range,
 ): string {
-  const columns = bitColumns(buckets.length);
-  const bits = bitsOfPlace(buckets.length).map(
-    (sql, word) => `groupBitOr(${sql}) AS ${columns[word]}`,
-  );
+  const bits = placeBits(buckets.length, (bit) => `groupBitOr(${bit})`);
   const place = bucketPlaceSql(question, buckets);
   const senders = { place, sender_key: 'profile_key', is_cookieless: 'cookieless' };
   const events = readEventsSql(question, { condition, columns: senders, ...range });
   // Added up first, merges are looked up for each profile and not for each event: a third less.
-  return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, ${bits.join(', ')}
+  return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, ${bits}
     FROM (${events}) GROUP BY sender_key`;
 }
 

@@ -10,18 +10,25 @@ export interface Cut {
   rest: Range[];
 }
 
-/** Undefined where the range has no whole unit. */
-export function cutBy(unitMs: number, { fromMs, toMs }: Range): Cut | undefined {
-  const firstMs = Math.ceil(fromMs / unitMs) * unitMs;
-  const lastMs = Math.floor(toMs / unitMs) * unitMs;
-  if (firstMs >= lastMs) return undefined;
+/** Of a range that has a whole unit. */
+export function cutBy(unitMs: number, { fromMs, toMs }: Range): Cut {
+  const whole = wholeOf(unitMs, { fromMs, toMs });
   const rest = [
-    { fromMs, toMs: firstMs },
-    { fromMs: lastMs, toMs },
+    { fromMs, toMs: whole.fromMs },
+    { fromMs: whole.toMs, toMs },
   ];
+  return { whole, rest: rest.filter((part) => part.fromMs < part.toMs) };
+}
+
+export function hasWhole(unitMs: number, range: Range): boolean {
+  const { fromMs, toMs } = wholeOf(unitMs, range);
+  return fromMs < toMs;
+}
+
+function wholeOf(unitMs: number, { fromMs, toMs }: Range): Range {
   return {
-    whole: { fromMs: firstMs, toMs: lastMs },
-    rest: rest.filter((part) => part.fromMs < part.toMs),
+    fromMs: Math.ceil(fromMs / unitMs) * unitMs,
+    toMs: Math.floor(toMs / unitMs) * unitMs,
   };
 }
 

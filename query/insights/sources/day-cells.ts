@@ -7,7 +7,7 @@ import { dayMs } from '../../../platform/clock.ts';
 import { zones } from '../../../platform/zones/zones.ts';
 import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { exactText } from '../../filters/bindings.ts';
-import type { EventCondition } from '../read/event-condition.ts';
+import { eventsWhere } from '../read/event-condition.ts';
 import type { DayCells } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { bucketStarts } from '../read/time-buckets.ts';
@@ -45,11 +45,7 @@ export function editionOf({ day, version }: { day: number; version: number }): s
 export const keptBucketSql = `roundDown(toUnixTimestamp64Milli(occur_time), ${keptBuckets})`;
 
 /** A condition on rows of `events`: their days are not kept. */
-export const notKept: EventCondition = {
-  sql: `toDate(occur_time) NOT IN ${keptDays}`,
-  usesUser: false,
-  kind: 'filtered',
-};
+export const notKept = eventsWhere(`toDate(occur_time) NOT IN ${keptDays}`);
 
 /** The UTC days of a question's range whose cells may be kept. */
 export interface QuestionDays {

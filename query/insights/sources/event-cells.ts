@@ -4,43 +4,54 @@
 import { both, type EventCondition } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
 import type { Aggregation } from '../sql/aggregation.ts';
-import { bucketSql, groupColumn, oneBucketSql, readEventsSql } from '../sql/read-events.ts';
+import {
+  bucketSql,
+  groupColumn,
+  kindTextSql,
+  oneBucketSql,
+  readEventsSql,
+} from '../sql/read-events.ts';
+import { countedEventsSql } from './counted-kinds.ts';
 import { daysToKeep, keepCells, keptBucketSql, notKept } from './day-cells.ts';
-import { needOf, sourceOf } from './ladder.ts';
+import { sourceOf } from './ladder.ts';
 
 export interface EventCells {
   condition: EventCondition;
   aggregation: Extract<Aggregation, { counts: 'events' }>;
-  /** Properties or traits by which events are grouped. */
-  groups: readonly string[];
-  /** Other columns of groups, by name. */
-  columns?: Readonly<Record<string, string>>;
+  /** Properties or traits by which events are grouped, or their kinds. */
+  groups: readonly string[] | 'kinds';
   buckets: readonly number[];
 }
 
 /** SELECT of (group_0, …, bucket, a, b, weight). */
 export function eventCellsSql(question: Question, cells: EventCells): string {
-  const { condition, groups, columns = {}, buckets, aggregation } = cells;
+  const { condition, buckets, aggregation } = cells;
   const { number, measure } = aggregation;
-  const keys = [...groups, ...Object.keys(columns)];
-  const width = keys.length;
+  const groups = cells.groups === 'kinds' ? [] : cells.groups;
+  const ofKind = cells.groups === 'kinds' ? { [groupColumn(0)]: kindTextSql } : {};
+  const width = cells.groups === 'kinds' ? 1 : groups.length;
   const groupNames = Array.from({ length: width }, (_, index) => groupColumn(index));
   const names = groupNames.map((name) => `${name}, `).join('');
+  const source = sourceOf(question, {
+    ...{ count: 'events', of: condition, groups, buckets, hasNumbers: number !== undefined },
+    isWhole: measure.combine === 'groupArrayArray' || measure.combine === 'groupUniqArrayArray',
+  });
+  const bucket = bucketSql(question, buckets);
+  if (source === 'event_counts') {
+    const counted = countedEventsSql(question, condition, buckets, 'events');
+    const kind = width === 0 ? '' : `${kindTextSql} AS ${names}`;
+    return `SELECT ${kind}bucket, toFloat64(sum(events)) AS a, toFloat64(0) AS b, sum(events) AS weight
+      FROM (${counted}) GROUP BY ${names}bucket`;
+  }
   const grouped = (bucket: string, read: { condition: EventCondition; days?: string }): string => {
-    const columnsRead = { bucket, ...columns, ...(number !== undefined && { number }) };
+    const columns = { bucket, ...ofKind, ...(number !== undefined && { number }) };
     // By one column of few values the engine groups its codes, in half the time that it takes with a second key.
     const isOne = bucket === oneBucketSql && width > 0;
-    const events = readEventsSql(question, { ...read, groups, columns: columnsRead });
+    const events = readEventsSql(question, { ...read, groups, columns });
     const sql = aggregation.cells(isOne ? groupNames.join(', ') : `${names}bucket`, events);
     return `SELECT ${names}${isOne ? `${bucket} AS bucket` : 'bucket'}, a, b, c, toFloat64(0) AS d FROM (${sql})`;
   };
-  const bucket = bucketSql(question, buckets);
-  const hasNumbers = number !== undefined;
-  const isWhole =
-    measure.combine === 'groupArrayArray' || measure.combine === 'groupUniqArrayArray';
-  const counted = { count: 'events', groups: keys, hasNumbers, isWhole } as const;
-  const need = needOf(question, condition, counted);
-  if (sourceOf(question, need) !== 'kept_cells') {
+  if (source !== 'kept_cells') {
     return `SELECT ${names}bucket, a, b, c AS weight FROM (${grouped(bucket, { condition })})`;
   }
   const live = grouped(bucket, { condition: both(condition, notKept) });

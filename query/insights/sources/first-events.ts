@@ -5,7 +5,7 @@ import { every } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
 import { mergedKeysSql } from '../sql/persons.ts';
 import { momentSql, readEventsSql } from '../sql/read-events.ts';
-import { needOf, sourceOf } from './ladder.ts';
+import { sourceOf } from './ladder.ts';
 
 /**
  * SELECT of profile_key, cookieless and occur_time; the least of a user's rows is the first event, if that lies between
@@ -14,7 +14,7 @@ import { needOf, sourceOf } from './ladder.ts';
 export function firstEventsSql(question: Question, fromMs: number): string {
   const { project, bindings } = question;
   const ofAll = { ...question, everyEvent: every };
-  const source = sourceOf(question, needOf(ofAll, every, { count: 'first events' }));
+  const source = sourceOf(ofAll, { count: 'first events', of: every });
   if (source !== 'profile_listing') return rawSql(ofAll);
   const from = momentSql(fromMs, bindings);
   question.notes.reads.push({ fromMs: 0, toMs: question.toMs });

@@ -4,9 +4,9 @@
 
 import { dayMs } from '../../../platform/clock.ts';
 import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { EventCondition } from '../read/event-condition.ts';
+import { type EventCondition, eventsWhere } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
-import { bitColumns, bitsOfPlace } from '../sql/bucket-bits.ts';
+import { placeBits } from '../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../sql/bucket-place.ts';
 import { changedKeysSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
@@ -59,18 +59,12 @@ export function keptProfiles(question: Question, condition: EventCondition): Kep
   const profiles = question.spec.includeCookieless ? 'a + b' : 'a';
   return {
     activity: (buckets) => {
-      const columns = bitColumns(buckets.length);
       const place = bucketPlaceSql(question, buckets, 'moment_ms');
-      const bits = bitsOfPlace(buckets.length).map((sql, word) => `${sql} AS ${columns[word]}`);
-      return `SELECT profile_key, cookieless, ${bits.join(', ')} FROM (SELECT profile_key, cookieless, ${place} AS place ${from()})`;
+      return `SELECT profile_key, cookieless, ${placeBits(buckets.length)} FROM (SELECT profile_key, cookieless, ${place} AS place ${from()})`;
     },
     counts: `SELECT moment_ms AS bucket, ${profiles} AS profiles FROM (${keptCellsSql(question, key)}) WHERE moment_ms IN ${wholeZoneDays}`,
     changed: `SELECT moment_ms AS bucket, profile_key ${from(` AND profile_key IN ${changedKeysSql(question)}`)}`,
-    mayBeOther: {
-      sql: `toDate(occur_time) NOT IN ${daysOfWholeZoneDays}`,
-      usesUser: false,
-      kind: 'filtered',
-    },
+    mayBeOther: eventsWhere(`toDate(occur_time) NOT IN ${daysOfWholeZoneDays}`),
     isOther: (startMs) => `${startMs} NOT IN ${wholeZoneDays}`,
   };
 }

@@ -5,13 +5,14 @@
 import { dayMs } from '../../../platform/clock.ts';
 import { both, type EventCondition } from '../read/event-condition.ts';
 import type { Range } from '../read/plan-notes.ts';
-import { type Question, traitPrefix } from '../read/question.ts';
+import type { Question } from '../read/question.ts';
 import { quarterMs } from '../read/time-buckets.ts';
-import { cutBy, hasDays } from './cut.ts';
+import { hasTraits } from '../sql/read-events.ts';
+import { hasDays, hasWhole } from './cut.ts';
 import { hasZoneDays } from './day-cells.ts';
 
-/** What is counted, and nothing of how. */
-export interface Need extends Range {
+/** What is counted, and nothing of how: the question has the rest. */
+export interface Need {
   /** `users in order`: what they did first and what after it. `ways`: what visits did, in order. */
   count:
     | 'events'
@@ -23,47 +24,23 @@ export interface Need extends Range {
     | 'first events'
     | 'visits'
     | 'ways';
-  /** The events, filter groups included. */
+  /** Besides the filter groups. */
   of: EventCondition;
   /** What the first or last event of a visit has to meet. */
   edge?: EventCondition;
-  asOfMs: number | undefined;
+  /** The question's unless given, as its buckets. */
+  range?: Range;
   /** When the buckets begin, in milliseconds, ascending. */
-  buckets: readonly number[];
+  buckets?: readonly number[];
   /** Properties or traits by which it is grouped. */
-  groups: readonly string[];
+  groups?: readonly string[];
   /** The tables of visits have what is asked of their events. */
   isOfVisitTables?: boolean;
   /** Not how many there are, but numbers of single events: values of a property, or events a user and bucket. */
   hasNumbers?: boolean;
   /** Numbers of days do not make that of the range. */
   isWhole?: boolean;
-  withCookieless: boolean;
-  /** The buckets are made of whole days of the zone. */
-  hasZoneDays(): boolean;
-  /** The range of the question: this one may be longer, or a part of it. */
-  asked: Range;
 }
-
-export type Refusal =
-  | 'as_of: sums do not tell when an event was received'
-  | 'filters: sums know kinds at most'
-  | 'kinds: the table knows no kinds'
-  | 'groups: the table does not know these properties'
-  | 'numbers of single events: the table knows how many there are'
-  | 'visits: the tables know first events, last page views and lengths, each apart'
-  | 'whole lists of values: the table keeps numbers'
-  | 'cookieless visitors: the table has none'
-  | 'buckets cut a quarter of an hour'
-  | 'three buckets share a day'
-  | 'the range has no whole quarter of an hour'
-  | 'the range has no whole day'
-  | 'the range has less than two whole UTC days, or more than 400'
-  | 'this is not the range of the question'
-  | 'buckets cut a day of the zone'
-  | 'persons decide: merges and traits change past days'
-  | 'a table of sums has it'
-  | 'it is left out';
 
 export type SourceName =
   | 'event_counts'
@@ -74,11 +51,13 @@ export type SourceName =
   | 'kept_cells'
   | 'events';
 
+/** Why a source does not serve the need, in words; undefined: it serves. */
+type Refuses = (question: Question, need: Need) => string | undefined;
+
 interface Source {
   name: SourceName;
   counts: readonly Need['count'][];
-  /** Undefined: it serves. */
-  refuses(need: Need): Refusal | undefined;
+  refuses: Refuses;
 }
 
 const ladder: readonly Source[] = [
@@ -99,18 +78,16 @@ const ladder: readonly Source[] = [
 ];
 
 /** The first source that serves the need; the question takes a note of it. */
-export function sourceOf(
-  { notes, sources }: Pick<Question, 'notes' | 'sources'>,
-  need: Need,
-): SourceName {
-  const refused: { source: SourceName; reason: Refusal }[] = [];
+export function sourceOf(question: Question, need: Need): SourceName {
+  const { notes, sources } = question;
+  const refused: { source: SourceName; reason: string }[] = [];
   const note = (source: SourceName): SourceName => {
-    notes.served.push({ need: nameOf(need), source, refused });
+    notes.served.push({ need: nameOf(question, need), source, refused });
     return source;
   };
   for (const { name, counts, refuses } of ladder) {
     if (!counts.includes(need.count)) continue;
-    const reason = sources?.includes(name) === false ? 'it is left out' : refuses(need);
+    const reason = sources?.includes(name) === false ? 'it is left out' : refuses(question, need);
     if (reason === undefined) return note(name);
     refused.push({ source: name, reason });
   }
@@ -118,123 +95,117 @@ export function sourceOf(
 }
 
 /** Whether numbers of past days may be kept, also of what a table of sums has. */
-export function keepsDays({ sources }: Pick<Question, 'sources'>, need: Need): boolean {
-  return sources?.includes('kept_cells') !== false && refusesDayCells(need) === undefined;
-}
-
-/** The need of a question's events that meet the condition, too. */
-export function needOf(
-  question: Question,
-  condition: EventCondition,
-  more: Pick<Need, 'count'> & Partial<Need>,
-): Need {
-  const { everyEvent, asOfMs, fromMs, toMs, buckets, spec } = question;
-  return {
-    ...{ asOfMs, fromMs, toMs, buckets, groups: [], asked: { fromMs, toMs } },
-    ...{ of: both(everyEvent, condition), withCookieless: spec.includeCookieless },
-    hasZoneDays: () => hasZoneDays(question),
-    ...more,
-  };
+export function keepsDays(question: Question, need: Need): boolean {
+  const isLeftOut = question.sources?.includes('kept_cells') === false;
+  return !isLeftOut && refusesDayCells(question, need) === undefined;
 }
 
 /** Nothing that a customer has named. */
-function nameOf({ count, of, groups }: Need): string {
+function nameOf(question: Question, { count, of, groups = [] }: Need): string {
   const events = {
     every: '',
     kinds: ', of some kinds',
     filtered: ', of filtered events',
     one: ', of one kind',
   };
+  const { kind } = both(question.everyEvent, of);
   const by = groups.length === 0 ? '' : `, by ${groups.length} groups`;
-  return `${count}${events[typeof of.kind === 'string' ? of.kind : 'one']}${by}`;
+  return `${count}${events[typeof kind === 'string' ? kind : 'one']}${by}`;
 }
 
-/** Sums are of everything that was ever stored, of every kind. */
-function refusesOfEvery({ of, asOfMs }: Pick<Need, 'of' | 'asOfMs'>): Refusal | undefined {
-  if (asOfMs !== undefined) return 'as_of: sums do not tell when an event was received';
-  if (of.kind === 'filtered') return 'filters: sums know kinds at most';
-  return of.kind === 'every' ? undefined : 'kinds: the table knows no kinds';
+const ofAsOf = 'as_of: sums do not tell when an event was received';
+const ofFilters = 'filters: sums know kinds at most';
+const ofQuarters = 'buckets cut a quarter of an hour';
+const noQuarter = 'the range has no whole quarter of an hour';
+
+/** Sums are of everything that was ever stored, of every kind or of each. */
+function refusesOfKinds({ asOfMs, everyEvent }: Question, { of }: Need): string | undefined {
+  if (asOfMs !== undefined) return ofAsOf;
+  return both(everyEvent, of).kind === 'filtered' ? ofFilters : undefined;
 }
 
-function refusesCounted({ groups, hasNumbers }: Need): Refusal | undefined {
+function refusesOfEvery(question: Question, need: Need): string | undefined {
+  const isOfEvery = both(question.everyEvent, need.of).kind === 'every';
+  const ofKinds = isOfEvery ? undefined : 'kinds: the table knows no kinds';
+  return refusesOfKinds(question, need) ?? ofKinds;
+}
+
+function refusesCounted({ groups = [], hasNumbers }: Need): string | undefined {
   if (groups.length > 0) return 'groups: the table does not know these properties';
   return hasNumbers ? 'numbers of single events: the table knows how many there are' : undefined;
 }
 
 /** event_counts: events of a kind in a quarter of an hour. */
-function refusesEventCounts(need: Need): Refusal | undefined {
-  const refusal = refusesOfEvery(need);
-  if (refusal !== undefined && refusal !== 'kinds: the table knows no kinds') return refusal;
-  const isCut = !need.buckets.slice(1).every(isQuarter);
-  return (
-    refusesCounted(need) ??
-    (cutBy(quarterMs, need) ? undefined : 'the range has no whole quarter of an hour') ??
-    // The first bucket may begin before the range.
-    (isCut ? 'buckets cut a quarter of an hour' : undefined)
-  );
+function refusesEventCounts(question: Question, need: Need): string | undefined {
+  const { range = question, buckets = question.buckets } = need;
+  const refusal = refusesOfKinds(question, need) ?? refusesCounted(need);
+  if (refusal !== undefined) return refusal;
+  if (!hasWhole(quarterMs, range)) return noQuarter;
+  // The first bucket may begin before the range.
+  return buckets.slice(1).every(isQuarter) ? undefined : ofQuarters;
 }
 
 /** profile_days: a UTC day of a profile, its events of any kind, and the quarters of an hour in which it sent them. */
-function refusesProfileDays(need: Need): Refusal | undefined {
-  const refusal = refusesOfEvery(need) ?? refusesCounted(need);
-  if (refusal !== undefined || need.count !== 'events a user') {
-    return refusal ?? refusesQuarterBits(need);
-  }
-  return cutBy(dayMs, need) ? undefined : 'the range has no whole day';
+function refusesProfileDays(question: Question, need: Need): string | undefined {
+  const refusal = refusesOfEvery(question, need) ?? refusesCounted(need);
+  if (refusal !== undefined) return refusal;
+  if (need.count !== 'events a user') return refusesQuarterBits(question, need);
+  return hasWhole(dayMs, question) ? undefined : 'the range has no whole day';
 }
 
 /** profile_listing: when a profile was first seen. */
-function refusesFirstSeen(need: Need): Refusal | undefined {
-  const withCookieless = need.withCookieless
-    ? 'cookieless visitors: the table has none'
-    : undefined;
-  return refusesOfEvery(need) ?? withCookieless;
+function refusesFirstSeen(question: Question, need: Need): string | undefined {
+  const withCookieless = question.spec.includeCookieless;
+  const ofVisitors = withCookieless ? 'cookieless visitors: the table has none' : undefined;
+  return refusesOfEvery(question, need) ?? ofVisitors;
 }
 
 /** Bits for quarters of a day answer at most two buckets of a day, which no quarter is in both of. */
-function refusesQuarterBits({ fromMs, toMs, buckets }: Need): Refusal | undefined {
+function refusesQuarterBits(question: Question, need: Need): string | undefined {
+  const { range = question, buckets = question.buckets } = need;
+  const { fromMs, toMs } = range;
   const within = buckets.filter((ms) => ms > fromMs && ms < toMs && ms % dayMs !== 0);
-  if (!within.every(isQuarter)) return 'buckets cut a quarter of an hour';
+  if (!within.every(isQuarter)) return ofQuarters;
   const dayOf = (ms = -1): number => Math.floor(ms / dayMs);
   if (within.some((ms, place) => dayOf(ms) === dayOf(within[place + 1]))) {
     return 'three buckets share a day';
   }
-  const cut = cutBy(quarterMs, { fromMs, toMs });
-  return cut === undefined ? 'the range has no whole quarter of an hour' : undefined;
+  return hasWhole(quarterMs, range) ? undefined : noQuarter;
 }
 
 /** kept_cells: numbers of past days. They depend on nothing but the events of their day. */
-function refusesDayCells(need: Need): Refusal | undefined {
-  const { of, edge, asOfMs, groups, asked, isWhole } = need;
-  if (asOfMs !== undefined) return 'as_of: sums do not tell when an event was received';
+function refusesDayCells(question: Question, need: Need): string | undefined {
+  const { of, edge, groups = [], isWhole } = need;
+  if (question.asOfMs !== undefined) return ofAsOf;
   if (isWhole) return 'whole lists of values: the table keeps numbers';
-  const isByTrait = groups.some((name) => name.startsWith(traitPrefix));
-  if (of.usesUser || edge?.usesUser || isByTrait) {
+  const usesUser = both(question.everyEvent, of).usesUser || edge?.usesUser;
+  if (usesUser || hasTraits(groups)) {
     return 'persons decide: merges and traits change past days';
   }
-  return hasDays(asked)
+  return hasDays(question)
     ? undefined
     : 'the range has less than two whole UTC days, or more than 400';
 }
 
 /** kept_active_profiles: days of a zone, the number of their profiles and who they are, of some events. */
-function refusesKeptProfiles(need: Need): Refusal | undefined {
-  const { of, fromMs, toMs, asked, hasZoneDays } = need;
-  const refusal = refusesDayCells(need) ?? refusesCounted(need);
+function refusesKeptProfiles(question: Question, need: Need): string | undefined {
+  const { of, range = question } = need;
+  const refusal = refusesDayCells(question, need) ?? refusesCounted(need);
   if (refusal !== undefined) return refusal;
-  if (of.kind === 'every') return 'a table of sums has it';
-  if (fromMs !== asked.fromMs || toMs !== asked.toMs)
+  if (both(question.everyEvent, of).kind === 'every') return 'a table of sums has it';
+  if (range.fromMs !== question.fromMs || range.toMs !== question.toMs) {
     return 'this is not the range of the question';
-  return hasZoneDays() ? undefined : 'buckets cut a day of the zone';
+  }
+  return hasZoneDays(question) ? undefined : 'buckets cut a day of the zone';
 }
 
 /** visits and visit_entries: the days of sessions. */
-function refusesVisits(need: Need): Refusal | undefined {
-  const ofEdge = need.edge?.kind === 'filtered' ? 'filters: sums know kinds at most' : undefined;
+function refusesVisits(question: Question, need: Need): string | undefined {
+  const ofEdge = need.edge?.kind === 'filtered' ? ofFilters : undefined;
   const ofGroups = need.isOfVisitTables
     ? undefined
     : 'visits: the tables know first events, last page views and lengths, each apart';
-  return refusesOfEvery(need) ?? ofEdge ?? ofGroups;
+  return refusesOfEvery(question, need) ?? ofEdge ?? ofGroups;
 }
 
 function isQuarter(ms: number): boolean {

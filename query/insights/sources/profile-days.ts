@@ -5,7 +5,7 @@ import type { Bindings } from '../../filters/bindings.ts';
 import type { Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { quarterMs } from '../read/time-buckets.ts';
-import { bitColumns, bitsOfPlace } from '../sql/bucket-bits.ts';
+import { bitsOfPlace, placeBits } from '../sql/bucket-bits.ts';
 import { daySql } from '../sql/read-events.ts';
 
 const dayQuarters = 96;
@@ -19,30 +19,21 @@ function dayOf(ms: number): number {
 
 /** SELECT of profile_key, cookieless and bitColumns over a range of whole quarters. */
 export function daysSql(question: Question, range: Range, buckets: readonly number[]): string {
-  const { bindings } = question;
   const rows = daysOfSql(question, range);
-  const days = dayParts(range, buckets);
-  const [count, first] = [buckets.length, dayOf(range.fromMs)];
-  const places = days.map(({ place }) => place);
-  const place = placeOfDaySql(bindings, first, places);
-  const isActive = (part: 'early' | 'late'): string =>
-    isActiveSql(
-      bindings,
-      first,
-      days.map((day) => day[part]),
-    );
-  const [isEarly, isLate] = [isActive('early'), isActive('late')];
-  const columns = bitColumns(count);
+  const parts = dayParts(range, buckets);
+  const days = { bindings: question.bindings, first: dayOf(range.fromMs) };
+  const count = buckets.length;
+  const place = placeOfDaySql(days, parts);
+  const [isEarly, isLate] = [isActiveSql(days, parts, 'early'), isActiveSql(days, parts, 'late')];
   if (isLate === 'false') {
-    const bits = bitsOfPlace(count, place).map((sql, word) => `${sql} AS ${columns[word]}`);
-    return `SELECT profile_key, cookieless, ${bits.join(', ')} ${rows} WHERE ${isEarly}`;
+    const bits = placeBits(count, (bit) => bit, place);
+    return `SELECT profile_key, cookieless, ${bits} ${rows} WHERE ${isEarly}`;
   }
   const next = bitsOfPlace(count, '(early_place + 1)');
-  const bits = bitsOfPlace(count, 'early_place').map(
-    (sql, word) =>
-      `bitOr(if(is_early, ${sql}, 0), if(is_late, ${next[word]}, 0)) AS ${columns[word]}`,
-  );
-  return `SELECT profile_key, cookieless, ${bits.join(', ')} FROM (
+  const either = (early: string, word: number): string =>
+    `bitOr(if(is_early, ${early}, 0), if(is_late, ${next[word]}, 0))`;
+  const bits = placeBits(count, either, 'early_place');
+  return `SELECT profile_key, cookieless, ${bits} FROM (
     SELECT profile_key, cookieless, ${place} AS early_place, ${isEarly} AS is_early, ${isLate} AS is_late ${rows}) WHERE is_early OR is_late`;
 }
 
@@ -51,25 +42,24 @@ export function dayEventsSql(question: Question, range: Range): string {
   return `SELECT profile_key, cookieless, events ${daysOfSql(question, range)}`;
 }
 
-/**
- * FROM and PREWHERE. Most rows are active: to choose them before their other columns
- * are read costs a third more.
- */
-function daysOfSql(
-  { bindings, project, notes }: Pick<Question, 'bindings' | 'project' | 'notes'>,
-  { fromMs, toMs }: Range,
-): string {
+/** FROM and PREWHERE. Most rows are active: to choose them before their other columns are read costs a third more. */
+function daysOfSql({ bindings, project, notes }: Question, { fromMs, toMs }: Range): string {
   notes.reads.push({ fromMs, toMs });
   return `FROM profile_days PREWHERE project_id = ${project} AND day >= ${daySql(fromMs, bindings)} AND day <= ${daySql(toMs - 1, bindings)}`;
 }
 
-/** Holds for a profile that was active in these quarters of each day from `first` on. */
-function isActiveSql(bindings: Bindings, first: number, days: readonly Quarters[]): string {
+/** The days from `first` on: lists of numbers have one for each. */
+interface Days {
+  bindings: Bindings;
+  first: number;
+}
+
+/** Holds for a profile that was active in that part of each day. */
+function isActiveSql(days: Days, parts: readonly Day[], part: 'early' | 'late'): string {
   const halves = (['morning', 'evening'] as const).flatMap((half) => {
-    const masks = days.map((day) => day[half]);
+    const masks = parts.map((day) => day[part][half]);
     if (masks.every((mask) => mask === 0)) return [];
-    const mask =
-      stepsSql(bindings, first, masks) ?? `toUInt64(${listedSql(bindings, first, masks)})`;
+    const mask = stepsSql(days, masks) ?? `toUInt64(${listedSql(days, masks)})`;
     return [`bitAnd(${half}, ${mask})`];
   });
   if (halves.length === 0) return 'false';
@@ -79,30 +69,23 @@ function isActiveSql(bindings: Bindings, first: number, days: readonly Quarters[
 /** A list costs twice as much as so many comparisons. */
 const maxComparisons = 6;
 
-/** SQL for a place of each day; `places` are those of the days from `first` on. */
-function placeOfDaySql(bindings: Bindings, first: number, places: readonly number[]): string {
-  const steps = stepsSql(bindings, first, places);
+/** SQL for the place of each day. */
+function placeOfDaySql(days: Days, parts: readonly Day[]): string {
+  const places = parts.map(({ place }) => place);
+  const steps = stepsSql(days, places);
   if (steps !== undefined) return `toUInt16(${steps})`;
   // Each day has its own bucket: the difference hardly ever changes.
-  const behind = stepsSql(
-    bindings,
-    first,
-    places.map((place, index) => first + index - place),
-  );
+  const differences = places.map((place, index) => days.first + index - place);
+  const behind = stepsSql(days, differences);
   if (behind !== undefined) return `toUInt16(toUInt16(day) - ${behind})`;
-  return `toUInt16(${listedSql(bindings, first, places)})`;
+  return `toUInt16(${listedSql(days, places)})`;
 }
 
 /**
- * SQL for the number of each day, undefined where it changes too often or is negative; `numbers` are those of the days
- * from `first` on. Days are compared as the table has them, and numbers are unsigned as its columns are: other types
- * take a third longer.
+ * SQL for the number of each day, undefined where it changes too often or is negative. Days are compared as the table
+ * has them, and numbers are unsigned as its columns are: other types take a third longer.
  */
-function stepsSql(
-  bindings: Bindings,
-  first: number,
-  numbers: readonly number[],
-): string | undefined {
+function stepsSql({ bindings, first }: Days, numbers: readonly number[]): string | undefined {
   if (numbers.some((value) => value < 0)) return undefined;
   const number = (value = 0): string => bindings.bind('UInt64', value);
   const changes = numbers.flatMap((value, index) =>
@@ -111,17 +94,15 @@ function stepsSql(
   const last = number(changes.at(-1)?.value);
   if (changes.length === 1) return last;
   if (changes.length > maxComparisons) return undefined;
+  const until = (day: number): string => `day < ${daySql(day * dayMs, bindings)}`;
   const branches = changes
     .slice(1)
-    .map(
-      ({ day }, index) =>
-        `day < ${daySql(day * dayMs, bindings)}, ${number(changes[index]?.value)}`,
-    );
+    .map(({ day }, index) => `${until(day)}, ${number(changes[index]?.value)}`);
   return `multiIf(${branches.join(', ')}, ${last})`;
 }
 
 /** The same where the number may change each day. */
-function listedSql(bindings: Bindings, first: number, numbers: readonly number[]): string {
+function listedSql({ bindings, first }: Days, numbers: readonly number[]): string {
   const list = bindings.bind('Array(Int64)', numbers.map(BigInt));
   return `${list}[toUInt16(day) - ${bindings.bind('Int64', first - 1)}]`;
 }

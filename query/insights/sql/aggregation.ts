@@ -7,7 +7,7 @@ import { placeOf } from '../../filters/property-condition.ts';
 import { type Question, readPropertyName } from '../read/question.ts';
 import { exactSumsSql } from './exact-sum.ts';
 import { propertyTextSql } from './property-text.ts';
-import type { Measure } from './ranked-groups.ts';
+import { added, divided, type Measure } from './ranked-groups.ts';
 
 /** SQL for the two parts of a cell, each a Float64. */
 interface Parts {
@@ -50,8 +50,6 @@ export type Aggregation =
 /** What TOP_K can rank by. */
 export type RankedAggregation = Exclude<Aggregation, { of: 'numbers' }>;
 
-const whole: Measure = { combine: 'sum', isRatio: false };
-const ratio: Measure = { combine: 'sum', isRatio: true };
 const nothing = 'toFloat64(0)';
 
 /** Each event once. */
@@ -59,7 +57,7 @@ export const eventsCounted: Extract<Aggregation, { counts: 'events' }> = {
   counts: 'events',
   number: undefined,
   cells: cellsOf({ a: 'toFloat64(count())', b: nothing }),
-  measure: whole,
+  measure: added,
 };
 
 /** Each user once. */
@@ -68,7 +66,7 @@ export const usersCounted: Extract<Aggregation, { of: 'events' }> = {
   of: 'events',
   cells: cellsOf({ a: 'toFloat64(uniqExact(user_key))', b: nothing }),
   ofUsers: { a: 'toFloat64(count())', b: nothing },
-  measure: whole,
+  measure: added,
 };
 
 type Scope = Pick<Question, 'bindings' | 'typesOf'>;
@@ -99,7 +97,7 @@ export function readAggregation(
         of: 'events',
         cells: cellsOf({ a: 'toFloat64(count())', b: 'toFloat64(uniqExact(user_key))' }),
         ofUsers: { a: 'toFloat64(sum(events))', b: 'toFloat64(count())' },
-        measure: ratio,
+        measure: divided,
       };
     default:
       return ofProperty(type, readPropertyName(property, paths.property), paths, scope);

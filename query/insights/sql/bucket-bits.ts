@@ -2,25 +2,30 @@
 
 const wordBits = 64;
 
-/** The numbers that hold the bits of so many buckets. */
-export function wordCount(buckets: number): number {
-  return Math.ceil(buckets / wordBits);
-}
-
 /** The columns of the bits of so many buckets: bits_0, bits_1, … */
 export function bitColumns(buckets: number): string[] {
-  return Array.from({ length: wordCount(buckets) }, (_, word) => `bits_${word}`);
+  return Array.from({ length: Math.ceil(buckets / wordBits) }, (_, word) => `bits_${word}`);
 }
 
 /** The numbers that have the one bit of the bucket whose place is `place`, SQL; one for each of bitColumns. */
 export function bitsOfPlace(buckets: number, place = 'place'): string[] {
-  const words = wordCount(buckets);
-  if (words === 1) return [`bitShiftLeft(toUInt64(1), ${place})`];
-  return Array.from(
-    { length: words },
+  const words = bitColumns(buckets);
+  if (words.length === 1) return [`bitShiftLeft(toUInt64(1), ${place})`];
+  return words.map(
     (_, word) =>
       `if(intDiv(${place}, ${wordBits}) = ${word}, bitShiftLeft(toUInt64(1), ${place} % ${wordBits}), toUInt64(0))`,
   );
+}
+
+/** SQL for bitColumns over rows with a place; `columnOf` makes a column of its bit. */
+export function placeBits(
+  buckets: number,
+  columnOf = (bit: string, _word: number): string => bit,
+  place = 'place',
+): string {
+  const columns = bitColumns(buckets);
+  const bits = bitsOfPlace(buckets, place);
+  return bits.map((bit, word) => `${columnOf(bit, word)} AS ${columns[word]}`).join(', ');
 }
 
 /** An array of the places whose bits are set, ascending. */

@@ -17,6 +17,10 @@ export interface Measure {
   percent?: number;
 }
 
+/** Numbers that add up, and such numbers divided. */
+export const added: Measure = { combine: 'sum', isRatio: false };
+export const divided: Measure = { combine: 'sum', isRatio: true };
+
 /** The part `a` of a cell as a Float64: sums and lists become one when nothing more is added to them. SQL. */
 export function finishedSql({ combine, isRatio, percent = 0 }: Measure): string {
   switch (combine) {

@@ -4,10 +4,9 @@
 import { dayMs } from '../../../platform/clock.ts';
 import type { Bindings } from '../../filters/bindings.ts';
 import { livingProfilesSql } from '../../identity/identity-sql.ts';
-import { both, type EventCondition } from '../read/event-condition.ts';
+import { both, type EventCondition, eventsWhere } from '../read/event-condition.ts';
 import type { Range } from '../read/plan-notes.ts';
-import type { Question } from '../read/question.ts';
-import { traitPrefix } from '../read/question.ts';
+import { type Question, traitOf } from '../read/question.ts';
 import { personJoinSql, userKeySql } from './persons.ts';
 import { propertyTextSql, traitTextSql } from './property-text.ts';
 
@@ -36,20 +35,11 @@ export interface EventRead {
 export function readEventsSql(question: Question, read: EventRead): string {
   const { groups = [] } = read;
   const condition = both(question.everyEvent, read.condition);
-  const traits = groups.flatMap((property, index) =>
-    property.startsWith(traitPrefix) ? [{ trait: property.slice(traitPrefix.length), index }] : [],
-  );
-  const asksUser = read.withUser === true || condition.usesUser || traits.length > 0;
+  const asksUser = read.withUser === true || condition.usesUser || hasTraits(groups);
   const columns = [
-    'occur_time',
-    'event_id',
-    ...Object.entries(read.columns ?? {}).map(([name, sql]) => `${sql} AS ${name}`),
-    ...groups.flatMap((property, index) =>
-      property.startsWith(traitPrefix)
-        ? []
-        : [
-            `${propertyTextSql(property, question.bindings, question.typesOf(property))} AS ${groupColumn(index)}`,
-          ],
+    ...['occur_time', 'event_id'],
+    ...Object.entries({ ...read.columns, ...propertyColumns(question, groups) }).map(
+      ([name, sql]) => `${sql} AS ${name}`,
     ),
     ...(asksUser
       ? [`${userKeySql(question, question.spec.includeCookieless)} AS user_key`, 'cookieless']
@@ -57,13 +47,33 @@ export function readEventsSql(question: Question, read: EventRead): string {
   ];
   const events = `SELECT ${columns.join(', ')} FROM events ${asksUser ? personJoinSql(question.project) : ''}
     WHERE ${[...scopeConditions(question, read), condition.sql].join(' AND ')}`;
-  return traits.reduce((sql, { trait, index }) => withTrait(question, sql, trait, index), events);
+  return withTraits(question, groups, events);
+}
+
+export function hasTraits(groups: readonly string[]): boolean {
+  return groups.some((property) => traitOf(property) !== undefined);
+}
+
+/** SQL over columns of `events` for each group that is no trait, by the name of its column. */
+export function propertyColumns(
+  { bindings, typesOf }: Question,
+  groups: readonly string[],
+): Record<string, string> {
+  const columns = groups.flatMap((property, index) =>
+    traitOf(property) === undefined
+      ? [[groupColumn(index), propertyTextSql(property, bindings, typesOf(property))]]
+      : [],
+  );
+  return Object.fromEntries(columns);
 }
 
 /** The column of the breakdown with that place. */
 export function groupColumn(index: number): string {
   return `group_${index}`;
 }
+
+/** The kind of an event as a group. */
+export const kindTextSql = "concat('=', kind)";
 
 /** A moment in milliseconds, as the type of occur_time. */
 export function momentSql(ms: number, bindings: Bindings): string {
@@ -94,7 +104,7 @@ function scopeConditions(question: Question, read: EventRead): string[] {
 /** Holds for the events of the ranges. One read of several costs less than one of each. */
 export function withinRanges(ranges: readonly Range[], bindings: Bindings): EventCondition {
   const within = ranges.map((range) => `(${withinSql(range, bindings)})`);
-  return { sql: `(${within.join(' OR ')})`, usesUser: false, kind: 'filtered' };
+  return eventsWhere(`(${within.join(' OR ')})`);
 }
 
 function withinSql({ fromMs, toMs }: Range, bindings: Bindings): string {
@@ -111,18 +121,20 @@ function daysHintSql(fromMs: number, toMs: number, bindings: Bindings): string {
   return `indexHint(toDate(occur_time) >= ${first} AND toDate(occur_time) <= ${last})`;
 }
 
-/** Adds a column of the trait to rows with a user_key. */
-export function withTrait(
-  question: Question,
-  events: string,
-  trait: string,
-  index: number,
+/** Adds the columns of the groups that are traits to rows with a user_key. */
+export function withTraits(
+  { project, bindings }: Question,
+  groups: readonly string[],
+  rows: string,
 ): string {
-  const column = groupColumn(index);
-  const text = traitTextSql(trait, question.bindings);
-  return `SELECT * FROM (${events}) AS known_${index} LEFT ANY JOIN (
-    SELECT profile_key AS user_key, ${text} AS ${column} ${livingProfilesSql(question.project)} AND ${column} != ''
-  ) AS trait_${index} USING (user_key)`;
+  return groups.reduce((sql, property, index) => {
+    const trait = traitOf(property);
+    if (trait === undefined) return sql;
+    const column = groupColumn(index);
+    return `SELECT * FROM (${sql}) AS known_${index} LEFT ANY JOIN (
+      SELECT profile_key AS user_key, ${traitTextSql(trait, bindings)} AS ${column} ${livingProfilesSql(project)} AND ${column} != ''
+    ) AS trait_${index} USING (user_key)`;
+  }, rows);
 }
 
 /** The bucket of all events where there is only one. */

@@ -6,7 +6,7 @@ import type { Question } from '../../read/question.ts';
 import { quarterMs } from '../../read/time-buckets.ts';
 import { rawActivitySql, userBitsSql } from '../../sources/activity.ts';
 import { keptProfiles } from '../../sources/kept-profiles.ts';
-import { needOf, sourceOf } from '../../sources/ladder.ts';
+import { type Need, sourceOf } from '../../sources/ladder.ts';
 import { bitColumns, placesSql, userCountsSql } from '../../sql/bucket-bits.ts';
 import { personJoinSql, userKeySql } from '../../sql/persons.ts';
 
@@ -37,7 +37,7 @@ function keptUserCellsSql(
 ): string | undefined {
   const { fromMs, toMs, bindings, spec, granularity } = question;
   const isOfDays = granularity === Granularity.DAY || granularity === Granularity.UNSPECIFIED;
-  const need = needOf(question, condition, { count: 'users a day' });
+  const need: Need = { count: 'users a day', of: condition };
   if (!isOfDays || sourceOf(question, need) !== 'kept_active_profiles') return undefined;
   const kept = keptProfiles(question, condition);
   const activity = { condition: both(condition, kept.mayBeOther), buckets };

@@ -5,13 +5,12 @@ import { invalidArgument } from '../../../../platform/http/answers/invalid-argum
 import type { EventQuery } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { countedEvents } from '../../sources/counted-kinds.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
-import { needOf, sourceOf } from '../../sources/ladder.ts';
+import { sourceOf } from '../../sources/ladder.ts';
 import { type Aggregation, readAggregation, usersCounted } from '../../sql/aggregation.ts';
 import { finishedSql, rankedGroupsSql, sharedGroupRowsSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
-import { cellRowsSql, checkPoints, countRowsSql, groupsRowsSql } from '../grouped-rows.ts';
+import { cellRowsSql, checkPoints, groupsRowsSql } from '../grouped-rows.ts';
 import { activeUserCellsSql } from './active-users.ts';
 import { userNumberCellsSql } from './user-numbers.ts';
 import { type Window, windowUserCellsSql } from './window-users.ts';
@@ -60,9 +59,6 @@ export function seriesSql(
   const { buckets, groupLimit } = question;
   const { counts, measure } = aggregation;
   const hasGroups = groups.length > 0;
-  const isOfCounts = !hasGroups && counts === 'events' && aggregation.number === undefined;
-  const counted = isOfCounts ? countedEvents(question, condition, buckets, 'events') : undefined;
-  if (counted !== undefined) return countRowsSql(part, counted);
   const isOfUsers = counts === 'users' && !measure.isRatio && !hasGroups;
   const sql = isOfUsers
     ? window === undefined
@@ -100,8 +96,7 @@ function userCellsSql(
   const names = groups.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   const columns = { bucket: bucketSql(question, question.buckets) };
-  const hasNumbers = measure.isRatio;
-  sourceOf(question, needOf(question, condition, { count: 'users', groups, hasNumbers }));
+  sourceOf(question, { count: 'users', of: condition, groups, hasNumbers: measure.isRatio });
   const events = `SELECT * FROM (${readEventsSql(question, { condition, groups, columns, withUser: true })})
     WHERE user_key != 0`;
   if (names.length === 0) return cells(by, events);

@@ -13,12 +13,11 @@ import { traitsMessage } from '../../../profiles/stored-profile.ts';
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
 import { type Question, readBreakdown, readLimit } from '../../read/question.ts';
 import { numberOf } from '../../read/rows.ts';
-import { countedEvents } from '../../sources/counted-kinds.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
-import { needOf, sourceOf } from '../../sources/ladder.ts';
+import { sourceOf } from '../../sources/ladder.ts';
 import { type RankedAggregation, readAggregation } from '../../sql/aggregation.ts';
 import { groupText } from '../../sql/property-text.ts';
-import { groupColumn, readEventsSql } from '../../sql/read-events.ts';
+import { groupColumn, kindTextSql, readEventsSql } from '../../sql/read-events.ts';
 import { leftOutOf, leftOutSql, maxReasons } from '../left-out.ts';
 import type { LeftOutCount, Plan } from '../plan.ts';
 import {
@@ -141,23 +140,15 @@ function namedSql(
   greatest: Greatest,
 ): string {
   const { aggregation } = greatest;
-  const stored =
-    dimension.by === 'kind' && othersAreTheRest(greatest)
-      ? countedEvents(question, condition, [question.fromMs], 'events')
-      : undefined;
-  if (stored !== undefined) {
-    return `SELECT concat('=', kind) AS name, toFloat64(sum(${stored.events})) AS a, toFloat64(0) AS b
-      FROM ${stored.from} GROUP BY name`;
-  }
   const groups = dimension.by === 'property' ? [dimension.property] : [];
-  const columns: Record<string, string> =
-    dimension.by === 'kind' ? { [groupColumn(0)]: "concat('=', kind)" } : {};
   if (aggregation.counts === 'events') {
-    const cells = { condition, aggregation, groups, columns, buckets: [question.fromMs] };
+    const by = dimension.by === 'property' ? groups : 'kinds';
+    const cells = { condition, aggregation, groups: by, buckets: [question.fromMs] } as const;
     return `SELECT ${groupColumn(0)} AS name, a, b FROM (${eventCellsSql(question, cells)})`;
   }
+  const columns = dimension.by === 'property' ? {} : { [groupColumn(0)]: kindTextSql };
   const names = [...groups, ...Object.keys(columns)];
-  sourceOf(question, needOf(question, condition, { count: 'users', groups: names }));
+  sourceOf(question, { count: 'users', of: condition, groups: names });
   const events = readEventsSql(question, { condition, groups, columns, withUser: true });
   return usersOfGroupsSql(
     `SELECT *, ${groupColumn(0)} AS name FROM (${events}) WHERE user_key != 0`,

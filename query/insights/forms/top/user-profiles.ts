@@ -2,7 +2,7 @@
 // all users, they cost as much as ranking them.
 
 import { profileIdSql } from '../../../identity/identity-sql.ts';
-import type { EventCondition } from '../../read/event-condition.ts';
+import { both, type EventCondition, eventsWhere } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { textsOf } from '../../read/rows.ts';
 import { readEventsSql } from '../../sql/read-events.ts';
@@ -69,12 +69,9 @@ export function otherProfiles(
   const others = keys.filter((key) => !known.has(key));
   if (others.length === 0) return undefined;
   const asked = question.bindings.bind('Array(String)', others);
+  const isOther = `profile_key IN (SELECT reinterpretAsUInt64(unhex(arrayJoin(${asked}))))`;
   const events = readEventsSql(question, {
-    condition: {
-      sql: `(${condition.sql} AND profile_key IN (SELECT reinterpretAsUInt64(unhex(arrayJoin(${asked})))))`,
-      usesUser: condition.usesUser,
-      kind: 'filtered',
-    },
+    condition: both(condition, eventsWhere(isOther)),
     columns: { id: profileIdSql('project_id', 'distinct_id'), is_person: 'NOT cookieless' },
   });
   const sql = `SELECT ${otherPart} AS part, lower(hex(id)) AS id, toUInt8(max(is_person)) AS is_person FROM (${events}) GROUP BY id`;

@@ -7,7 +7,7 @@ import { RetentionResultSchema } from '../../../../proto/gen/shared/insights/v1/
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { bitColumns, placesSql } from '../../sql/bucket-bits.ts';
-import { rankedGroupsSql } from '../../sql/ranked-groups.ts';
+import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
 import { groupColumn } from '../../sql/read-events.ts';
 import {
   checkPoints,
@@ -81,7 +81,7 @@ function cohortsSql(question: Question, users: string): string {
       ARRAY JOIN ${cells} AS bucket GROUP BY ${[...names, 'bucket'].join(', ')}`,
     groups: names.length,
     limit: question.groupLimit,
-    measure: { combine: 'sum', isRatio: false },
+    measure: added,
   });
 }
 

@@ -4,8 +4,8 @@
 import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { userBitsSql } from '../../sources/activity.ts';
-import { needOf, sourceOf } from '../../sources/ladder.ts';
-import { bitColumns, bitsOfPlace, placesSql } from '../../sql/bucket-bits.ts';
+import { sourceOf } from '../../sources/ladder.ts';
+import { bitColumns, placeBits, placesSql } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
@@ -20,11 +20,9 @@ export function sameEventUsersSql(question: Question, condition: EventCondition)
     return `SELECT ${cohort}, ${columns.join(', ')} FROM (${users})`;
   }
   const names = breakdowns.map((_, index) => groupColumn(index));
-  const bits = bitsOfPlace(buckets.length).map(
-    (sql, word) => `groupBitOr(${sql}) AS ${columns[word]}`,
-  );
+  const bits = placeBits(buckets.length, (bit) => `groupBitOr(${bit})`);
   return `SELECT ${groupColumnsSql(names)}${cohort}, ${columns.join(', ')} FROM (
-    SELECT ${bits.join(', ')}, argMin(${groupsTupleSql(names)}, ${eventOrderSql}) AS groups
+    SELECT ${bits}, argMin(${groupsTupleSql(names)}, ${eventOrderSql}) AS groups
     FROM (${readSql(question, condition, breakdowns)}) WHERE user_key != 0 GROUP BY user_key)`;
 }
 
@@ -44,11 +42,9 @@ export function returningUsersSql(
   // Few events are of the bucket in which their user started: only these are compared by their order. Who never
   // returned has an event with the place 0 and the first moment there is, which is before each first one.
   const isBack = `place > start_place OR (place = start_place AND ${eventOrderSql} >= first)`;
-  const bits = bitsOfPlace(buckets.length).map(
-    (sql, word) => `groupBitOrIf(${sql}, ${isBack}) AS ${columns[word]}`,
-  );
+  const bits = placeBits(buckets.length, (bit) => `groupBitOrIf(${bit}, ${isBack})`);
   return `SELECT ${groupColumnsSql(names)}cohort, ${columns.join(', ')} FROM (
-    SELECT any(start_place) AS cohort, ${names.length === 0 ? '' : 'any(groups) AS groups, '}${bits.join(', ')}
+    SELECT any(start_place) AS cohort, ${names.length === 0 ? '' : 'any(groups) AS groups, '}${bits}
     FROM (${readSql(question, back, [])}) AS returns
     RIGHT JOIN (${starts}) AS starts ON returns.user_key = starts.starting_key
     GROUP BY starting_key)`;
@@ -56,7 +52,7 @@ export function returningUsersSql(
 
 /** SELECT of the place of an event's bucket, its user and its groups. */
 function readSql(question: Question, condition: EventCondition, groups: readonly string[]): string {
-  sourceOf(question, needOf(question, condition, { count: 'users in order', groups }));
+  sourceOf(question, { count: 'users in order', of: condition, groups });
   const place = bucketPlaceSql(question, question.buckets);
   return readEventsSql(question, { condition, groups, columns: { place }, withUser: true });
 }

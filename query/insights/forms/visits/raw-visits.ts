@@ -2,10 +2,16 @@
 
 import { kindsSql } from '../../../filters/event-kinds.ts';
 import { every } from '../../read/event-condition.ts';
-import { type Question, traitPrefix } from '../../read/question.ts';
+import type { Question } from '../../read/question.ts';
 import { personJoinSql, userKeySql } from '../../sql/persons.ts';
-import { propertyTextSql } from '../../sql/property-text.ts';
-import { eventOrderSql, groupColumn, readEventsSql, withTrait } from '../../sql/read-events.ts';
+import {
+  eventOrderSql,
+  groupColumn,
+  hasTraits,
+  propertyColumns,
+  readEventsSql,
+  withTraits,
+} from '../../sql/read-events.ts';
 import { isBounceSql, isPassiveSql, type VisitRead } from './visit.ts';
 import { daysAround, type VisitDays } from './visit-days.ts';
 
@@ -36,12 +42,12 @@ function rawVisitsSql(question: Question, read: VisitRead, days: VisitDays): str
         is_passive: isPassiveSql,
         counts: read.someEvent.sql,
         is_edge: isEdge,
-        ...Object.fromEntries(ofEdge),
+        ...ofEdge,
       },
       withUser: read.someEvent.usesUser || read.edgeEvent.usesUser,
     },
   );
-  const names = ofEdge.map(([name]) => name);
+  const names = Object.keys(ofEdge);
   const pick = read.edge === 'first' ? 'argMin' : 'argMax';
   const edge =
     names.length === 0
@@ -55,7 +61,7 @@ function rawVisitsSql(question: Question, read: VisitRead, days: VisitDays): str
   const edgeParts = names.map((name, index) => `, edge.${index + 1} AS ${name}`).join('');
   const counted = `SELECT first_time AS occur_time, last_time, events, is_bounce${edgeParts} FROM (${visits})
     ${names.includes(matches) ? `WHERE ${matches}` : ''}`;
-  return withTraits(question, counted);
+  return withPersonTraits(question, counted);
 }
 
 const matches = 'edge_matches';
@@ -68,29 +74,22 @@ function severalDaysSql(question: Question, days: VisitDays): string {
 }
 
 /** What is read of a visit's first or last event, by name. */
-function edgeColumns(
-  { breakdowns, bindings, typesOf }: Question,
-  { edgeEvent }: VisitRead,
-): [string, string][] {
-  const columns: [string, string][] = edgeEvent.kind === 'every' ? [] : [[matches, edgeEvent.sql]];
-  for (const [index, property] of breakdowns.entries()) {
-    if (!property.startsWith(traitPrefix)) {
-      columns.push([groupColumn(index), propertyTextSql(property, bindings, typesOf(property))]);
-    }
-  }
-  if (breakdowns.some((property) => property.startsWith(traitPrefix))) {
-    columns.push(['sender_key', 'profile_key'], ['sender_is_cookieless', 'cookieless']);
-  }
-  return columns;
+function edgeColumns(question: Question, { edgeEvent }: VisitRead): Record<string, string> {
+  const { breakdowns } = question;
+  return {
+    ...(edgeEvent.kind !== 'every' && { [matches]: edgeEvent.sql }),
+    ...propertyColumns(question, breakdowns),
+    ...(hasTraits(breakdowns) && {
+      ...{ sender_key: 'profile_key', sender_is_cookieless: 'cookieless' },
+    }),
+  };
 }
 
-/** Adds the columns of traits. The person is looked up for each visit, not for each event. */
-function withTraits(question: Question, visits: string): string {
-  const traits = question.breakdowns.flatMap((property, index) =>
-    property.startsWith(traitPrefix) ? [{ trait: property.slice(traitPrefix.length), index }] : [],
-  );
-  if (traits.length === 0) return visits;
+/** The person is looked up for each visit, not for each event. */
+function withPersonTraits(question: Question, visits: string): string {
+  const { breakdowns } = question;
+  if (!hasTraits(breakdowns)) return visits;
   const senders = `SELECT *, sender_key AS profile_key, sender_is_cookieless AS cookieless FROM (${visits})`;
   const persons = `SELECT *, ${userKeySql(question, false)} AS user_key FROM (${senders}) AS visit ${personJoinSql(question.project)}`;
-  return traits.reduce((sql, { trait, index }) => withTrait(question, sql, trait, index), persons);
+  return withTraits(question, breakdowns, persons);
 }

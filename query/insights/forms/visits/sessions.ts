@@ -3,7 +3,7 @@
 import { SessionMetric } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { needOf, sourceOf } from '../../sources/ladder.ts';
+import { type Need, sourceOf } from '../../sources/ladder.ts';
 import { cellValue } from '../../sql/aggregation.ts';
 import { type Measure, rankedGroupsSql } from '../../sql/ranked-groups.ts';
 import {
@@ -94,10 +94,10 @@ function totalOf(
 function planSql(question: Question, read: VisitRead): string {
   const width = question.breakdowns.length;
   const stored = storedVisits(question, read);
-  const need = needOf(question, read.someEvent, {
-    ...{ count: 'visits', edge: read.edgeEvent, groups: question.breakdowns },
+  const need: Need = {
+    ...{ count: 'visits', of: read.someEvent, edge: read.edgeEvent, groups: question.breakdowns },
     isOfVisitTables: stored !== undefined,
-  });
+  };
   const isStored = sourceOf(question, need) === 'visits';
   const write =
     isStored && stored ? stored : (days: VisitDays) => rawCellsSql(question, read, days);

@@ -2,7 +2,7 @@
 // ended-visits.ts and stored-entries.ts have the SQL.
 
 import { columnOfProperty } from '../../../../platform/clickhouse/event-columns.ts';
-import { both } from '../../read/event-condition.ts';
+import { both, eventsWhere } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { endedVisitsSql, exitColumns } from './ended-visits.ts';
 import { rawCellsSql } from './raw-visits.ts';
@@ -43,9 +43,7 @@ function entriesOfKindSql(
   const kinds = question.bindings.bind('Array(String)', read.edgeKinds);
   const isOther = `session_id IN (SELECT session_id FROM visit_entries
     WHERE project_id = ${question.project} AND ${days.inWindow} AND kind NOT IN ${kinds})`;
-  const condition = both(days.events.condition, {
-    ...{ sql: isOther, usesUser: false, kind: 'filtered' },
-  });
+  const condition = both(days.events.condition, eventsWhere(isOther));
   const others = { ...days, events: { ...days.events, condition } };
   return `${storedEntriesSql(question, columns, days, `NOT ${isOther}`)}
     UNION ALL ${rawCellsSql(question, read, others)}`;

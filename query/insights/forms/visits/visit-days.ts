@@ -2,7 +2,7 @@
 // have a row for each UTC day of a session, or several until they are merged. Nearly all sessions have one row, which
 // is the visit; only the others are grouped.
 
-import { type EventCondition, every } from '../../read/event-condition.ts';
+import { eventsWhere, every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import {
   daysApart,
@@ -53,9 +53,7 @@ export function visitDays(question: Question, { unkept }: { unkept: boolean }): 
     unkept ? ` AND ${day} NOT IN ${days}` : '';
   const near = (day: string): string =>
     between(day, window.fromMs, window.toMs) + without(day, daysApart);
-  const isNear: EventCondition = {
-    ...{ sql: `(${near('toDate(occur_time)')})`, usesUser: false, kind: 'filtered' },
-  };
+  const isNear = eventsWhere(`(${near('toDate(occur_time)')})`);
   return daysOf((day) => between(day, fromMs, toMs) + without(day, keptDays), near, {
     events: { condition: unkept ? isNear : every, ...window },
     isInRange: (first) =>

@@ -7,8 +7,8 @@ import { invalidArgument } from '../../../../../platform/http/answers/invalid-ar
 import { FunnelResultSchema } from '../../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { eventCondition } from '../../../read/event-condition.ts';
 import type { Question } from '../../../read/question.ts';
-import { needOf, sourceOf } from '../../../sources/ladder.ts';
-import { rankedGroupsSql } from '../../../sql/ranked-groups.ts';
+import { sourceOf } from '../../../sources/ladder.ts';
+import { added, rankedGroupsSql } from '../../../sql/ranked-groups.ts';
 import { groupColumn } from '../../../sql/read-events.ts';
 import {
   type Group,
@@ -35,7 +35,7 @@ export function planFunnel(question: Question): Plan {
   const { steps, kinds, withTiming } = funnel;
   const condition = anyStep(funnel);
   const groups = question.breakdowns;
-  sourceOf(question, needOf(question, condition, { count: 'users in order', groups }));
+  sourceOf(question, { count: 'users in order', of: condition, groups });
   const users = funnelUsersSql(question, funnel);
   const counted = [{ condition, countsUsers: true }];
   const cells = withTiming ? timedCellsSql(question, users) : levelCellsSql(question, users);
@@ -103,7 +103,7 @@ function levelCellsSql({ breakdowns, groupLimit }: Question, users: string): str
       FROM (SELECT ${[...names, 'toInt64(level) AS bucket'].join(', ')} FROM (${users})) GROUP BY ${by}`,
     groups: names.length,
     limit: groupLimit,
-    measure: { combine: 'sum', isRatio: false },
+    measure: added,
   });
 }
 

@@ -3,7 +3,7 @@
 import { dayMs } from '../../../../../platform/clock.ts';
 import type { EventCondition } from '../../../read/event-condition.ts';
 import type { Question } from '../../../read/question.ts';
-import { needOf, sourceOf } from '../../../sources/ladder.ts';
+import { sourceOf } from '../../../sources/ladder.ts';
 import { groupColumn, readEventsSql } from '../../../sql/read-events.ts';
 
 export interface FlowRead {
@@ -29,7 +29,7 @@ export interface Moves {
 }
 
 export function flowMoves(question: Question, flow: FlowRead): Moves {
-  sourceOf(question, needOf(question, flow.condition, { count: 'ways' }));
+  sourceOf(question, { count: 'ways', of: flow.condition });
   const steps = stepsSql(question, flow);
   return {
     values: valuesSql(flow.property === undefined ? kindsSql(question) : steps),
