@@ -15,7 +15,7 @@ export function storedVisits(
   question: Question,
   read: VisitRead,
 ): ((days: VisitDays) => string) | undefined {
-  const { edge, edgeKinds, countsOnly } = read;
+  const { edge, edgeKinds, metric } = read;
   const byExit = edge === 'last' && edgeKinds.length === 1 && edgeKinds[0] === viewKind;
   const columns = columnsIn(byExit ? exitColumns : entryColumns, question);
   if (columns === undefined) return undefined;
@@ -24,7 +24,7 @@ export function storedVisits(
     return (days) => endedVisitsSql(question, { byExit, width }, days);
   }
   // No table has the last event of another kind, and none has both how long a visit is and where it began.
-  if (edge === 'last' || !countsOnly) return undefined;
+  if (edge === 'last' || metric.measure.isRatio) return undefined;
   return edgeKinds.length === 0
     ? (days) => storedEntriesSql(question, columns, days)
     : (days) => entriesOfKindSql(question, read, columns, days);

@@ -11,6 +11,7 @@ import { SessionMetric } from '../../../../proto/gen/shared/insights/v1/insights
 import { kindsOf } from '../../../filters/event-kinds.ts';
 import { both, type EventCondition, eventCondition, every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
+import { added, divided, type Measure } from '../../sql/ranked-groups.ts';
 
 /**
  * Kinds of events that nobody sends on purpose. A visit with one view and nothing but these is a bounce. The view of
@@ -32,8 +33,38 @@ export function isBounceSql(events: string, views: string, passive: string): str
   return `(${views} = 1 AND ${events} = ${passive} + 1)`;
 }
 
+/** What a metric makes of a cell's sumColumns: a number, or one divided by another. */
+export interface VisitMetric {
+  partsOf(numbers: readonly number[]): [number, number];
+  measure: Measure;
+  /** Its scope is about the visit's first or last event; about any unless given. */
+  edge?: 'first' | 'last';
+}
+
+const count: VisitMetric = { partsOf: ([visits = 0]) => [visits, 0], measure: added };
+
+const metrics: Readonly<Record<SessionMetric, VisitMetric | undefined>> = {
+  [SessionMetric.UNSPECIFIED]: undefined,
+  [SessionMetric.SESSIONS]: count,
+  [SessionMetric.ENTRY]: { ...count, edge: 'first' },
+  [SessionMetric.EXIT]: { ...count, edge: 'last' },
+  [SessionMetric.AVG_DURATION]: {
+    partsOf: ([visits = 0, durationMs = 0]) => [durationMs, 1_000 * visits],
+    measure: divided,
+  },
+  [SessionMetric.BOUNCE_RATE]: {
+    partsOf: ([visits = 0, , bounces = 0]) => [bounces, visits],
+    measure: divided,
+  },
+  [SessionMetric.AVG_EVENTS_PER_SESSION]: {
+    partsOf: ([visits = 0, , , events = 0]) => [events, visits],
+    measure: divided,
+  },
+};
+
 /** Besides the range and the breakdowns, which the question has. */
 export interface VisitRead {
+  metric: VisitMetric;
   /** A visit counts where one of its events meets it. */
   someEvent: EventCondition;
   /** Which event of the visit its groups are of, among those of some kinds (none for every kind). */
@@ -41,8 +72,26 @@ export interface VisitRead {
   edgeKinds: readonly string[];
   /** What must hold for that event; it has the kind. */
   edgeEvent: EventCondition;
-  /** The metric is the number of visits. */
-  countsOnly: boolean;
+}
+
+/** Throws invalid_argument. */
+export function readVisits(question: Question): VisitRead {
+  const { everyEvent } = question;
+  const { scope, metric: named = SessionMetric.UNSPECIFIED } = question.spec.session ?? {};
+  const metric = metrics[named];
+  if (metric === undefined) {
+    const isMissing = named === SessionMetric.UNSPECIFIED;
+    const rule = isMissing ? 'is required' : `${Number(named)} is not a metric`;
+    throw invalidArgument('spec.session.metric', rule);
+  }
+  const inScope = eventCondition(scope, 'spec.session.scope', question);
+  const { edge = 'first' } = metric;
+  if (metric.edge === undefined) {
+    const someEvent = both(everyEvent, inScope);
+    return { metric, someEvent, edge, edgeKinds: [], edgeEvent: every };
+  }
+  const edgeKinds = scope === undefined ? [] : kindsOf(scope);
+  return { metric, someEvent: everyEvent, edge, edgeKinds, edgeEvent: inScope };
 }
 
 /**
@@ -54,37 +103,4 @@ export function visitWindow({ fromMs, toMs }: Pick<Question, 'fromMs' | 'toMs'>)
     fromMs: (Math.floor(fromMs / dayMs) - 1) * dayMs,
     toMs: (Math.ceil(toMs / dayMs) + 1) * dayMs,
   };
-}
-
-/** Throws invalid_argument. */
-export function readVisits(question: Question): VisitRead {
-  const { session } = question.spec;
-  const metric = session?.metric ?? SessionMetric.UNSPECIFIED;
-  const scope = eventCondition(session?.scope, 'spec.session.scope', question);
-  const { everyEvent } = question;
-  const edgeKinds = session?.scope === undefined ? [] : kindsOf(session.scope);
-  const ofScope = { someEvent: everyEvent, edgeKinds, edgeEvent: scope };
-  switch (metric) {
-    case SessionMetric.SESSIONS:
-    case SessionMetric.AVG_DURATION:
-    case SessionMetric.BOUNCE_RATE:
-    case SessionMetric.AVG_EVENTS_PER_SESSION:
-      return {
-        someEvent: both(everyEvent, scope),
-        edge: 'first',
-        edgeKinds: [],
-        edgeEvent: every,
-        countsOnly: metric === SessionMetric.SESSIONS,
-      };
-    case SessionMetric.ENTRY:
-      return { ...ofScope, edge: 'first', countsOnly: true };
-    case SessionMetric.EXIT:
-      return { ...ofScope, edge: 'last', countsOnly: true };
-    case SessionMetric.UNSPECIFIED:
-      throw invalidArgument('spec.session.metric', 'is required');
-    default: {
-      const unknown: never = metric;
-      throw invalidArgument('spec.session.metric', `${Number(unknown)} is not a metric`);
-    }
-  }
 }
