@@ -22,7 +22,7 @@ import { insightTurnBounds, turnBounds } from '../calls/turn-bounds.ts';
 import { startDeadline } from '../deadline.ts';
 import { exactText } from '../filters/bindings.ts';
 import { createRunQuestion, type RunQuestion } from '../insights/query-insight.ts';
-import { unlessLeft } from '../insights/run/insight-runs.ts';
+import { unlessLeft } from '../insights/run/single-flight.ts';
 import { readFailure } from '../read-failure.ts';
 import { systemTimer } from '../timer.ts';
 import { Turns } from '../turns.ts';

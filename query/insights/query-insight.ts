@@ -13,7 +13,8 @@ import {
 import type { Deadline } from '../deadline.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { type Planned, planOf } from './forms/forms.ts';
-import type { Answer, LeftOutCount, LookUp } from './forms/plan.ts';
+import type { LeftOutCount, LookUp } from './forms/plan.ts';
+import { rulesOf } from './read/form-members.ts';
 import type { Range, Served } from './read/plan-notes.ts';
 import { type Facts, readFacts } from './read/property-types.ts';
 import { type Question, readQuestion } from './read/question.ts';
@@ -105,7 +106,7 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
     leftOut: added(leftOut),
     identitiesAreCurrent: question.asOfMs !== undefined,
     sources: request.explain ? sources : [],
-    ...zoneOf(question, result),
+    ...zoneOf(question),
   });
 }
 
@@ -127,25 +128,14 @@ function sourcesOf({ notes }: Question): Served[] {
   return [...byText.values()];
 }
 
-/** Whether the values of a result are those of buckets. */
-const hasBucketLabels: Record<NonNullable<Answer['result']['case']>, boolean> = {
-  trends: true,
-  retention: true,
-  lifecycle: true,
-  segmentation: false,
-  funnel: false,
-  userFlow: false,
-  topK: false,
-  stickiness: false,
-};
-
 /** The zone of the question, and what its clock shows. */
-function zoneOf({ timezone, buckets }: Question, { case: form }: Answer['result']) {
+function zoneOf({ timezone, buckets, spec }: Question) {
+  const areTimed = rulesOf(spec.insightType).buckets === 'timed';
   const differFromMs = zones.differFromMs(timezone);
   const { used: version, package: packageVersion, node: nodeVersion } = zones.versions;
   return {
     timezone,
-    bucketLabels: form && hasBucketLabels[form] ? bucketLabels(timezone, buckets) : [],
+    bucketLabels: areTimed ? bucketLabels(timezone, buckets) : [],
     ...(differFromMs !== undefined && {
       zoneRules: {
         ...{ version, packageVersion, nodeVersion },

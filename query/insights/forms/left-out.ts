@@ -9,6 +9,8 @@ import { gonePersonsSql } from '../sql/persons.ts';
 import { type EventRead, readEventsSql } from '../sql/read-events.ts';
 import type { LeftOutCount } from './plan.ts';
 
+const { COOKIELESS_EVENTS, DELETED_PROFILES, RECEIVED_LATER } = LeftOut_Reason;
+
 /** An event, series or step of the question. */
 export interface Counted {
   condition: EventCondition;
@@ -18,67 +20,49 @@ export interface Counted {
 
 /** SELECTs of (reason, left_out), one for each reason. An event that several parts ask for counts once. */
 export function leftOutSql(question: Question, parts: readonly Counted[]): string[] {
+  const { spec, asOfMs } = question;
+  const conditionOf = (of: readonly Counted[]): EventCondition =>
+    anyOf(of.map(({ condition }) => condition));
   const ofUsers = parts.filter(({ countsUsers }) => countsUsers);
-  const sqlOf = (
-    reason: LeftOut_Reason,
-    of: readonly Counted[],
-    write: (question: Question, condition: EventCondition) => string,
-  ): string[] => {
-    if (of.length === 0) return [];
-    const condition = anyOf(of.map((part) => part.condition));
-    return [`SELECT ${reason} AS reason, ${write(question, condition)}`];
-  };
-  return [
-    ...(question.spec.includeCookieless
-      ? []
-      : sqlOf(LeftOut_Reason.COOKIELESS_EVENTS, ofUsers, cookielessSql)),
-    ...(ofUsers.length > 0 && question.hasDeletions()
-      ? sqlOf(LeftOut_Reason.DELETED_PROFILES, ofUsers, deletedSql)
-      : []),
-    ...(question.asOfMs === undefined ? [] : sqlOf(LeftOut_Reason.RECEIVED_LATER, parts, laterSql)),
-  ];
+  const selects: string[] = [];
+  if (ofUsers.length > 0 && !spec.includeCookieless) {
+    selects.push(cookielessSql(question, conditionOf(ofUsers)));
+  }
+  if (ofUsers.length > 0 && question.hasDeletions()) {
+    selects.push(deletedSql(question, conditionOf(ofUsers)));
+  }
+  if (parts.length > 0 && asOfMs !== undefined) {
+    const read = { condition: conditionOf(parts), receivedLater: true };
+    selects.push(countSql(question, RECEIVED_LATER, read));
+  }
+  return selects;
 }
 
 function cookielessSql(question: Question, condition: EventCondition): string {
   const buckets = [question.fromMs];
   if (sourceOf(question, { count: 'events left out', of: condition, buckets }) === 'event_counts') {
     const counted = countedEventsSql(question, condition, buckets, 'cookieless_events');
-    return `sum(events) AS left_out FROM (${counted})`;
+    return `SELECT ${COOKIELESS_EVENTS} AS reason, sum(events) AS left_out FROM (${counted})`;
   }
-  return countSql(question, { condition: both(condition, eventsWhere('cookieless')) });
+  const read = { condition: both(condition, eventsWhere('cookieless')) };
+  return countSql(question, COOKIELESS_EVENTS, read);
 }
 
 function deletedSql(question: Question, condition: EventCondition): string {
   const gone = `(NOT cookieless AND profile_key IN ${gonePersonsSql(question.project)})`;
-  return countSql(question, { condition: both(condition, eventsWhere(gone)) });
+  const read = { condition: both(condition, eventsWhere(gone)) };
+  return countSql(question, DELETED_PROFILES, read);
 }
 
-function laterSql(question: Question, condition: EventCondition): string {
-  return countSql(question, { condition, receivedLater: true });
+function countSql(question: Question, reason: LeftOut_Reason, read: EventRead): string {
+  return `SELECT ${reason} AS reason, count() AS left_out FROM (${readEventsSql(question, read)})`;
 }
 
-function countSql(question: Question, read: EventRead): string {
-  return `count() AS left_out FROM (${readEventsSql(question, read)})`;
-}
-
-/** Every reason that a statement may answer. */
-const reasons = [
-  LeftOut_Reason.COOKIELESS_EVENTS,
-  LeftOut_Reason.DELETED_PROFILES,
-  LeftOut_Reason.RECEIVED_LATER,
-] as const;
-
-/** Of one statement. */
-export const maxReasons = reasons.length;
+/** The reasons that one statement may answer. */
+export const maxReasons = 3;
 
 /** The rows of that part begin with it and the reason, and end with the number. */
 export function leftOutOf(rows: readonly unknown[][], part: number): LeftOutCount[] {
   const own = rows.filter(([one]) => Number(one) === part);
-  return own.map((row) => ({ reason: readReason(row[1]), count: Number(row.at(-1)) }));
-}
-
-function readReason(value: unknown): LeftOut_Reason {
-  const reason = reasons.find((known) => known === Number(value));
-  if (reason === undefined) throw new Error('a statement answered no known reason');
-  return reason;
+  return own.map((row) => ({ reason: Number(row[1]), count: Number(row.at(-1)) }));
 }

@@ -1,73 +1,95 @@
-// Which members of a question are for which of its forms. One that is set and that the form does not read is refused:
-// the caller would take the answer for one of another question.
+// What each form of a question is made of: its buckets, and the members of a question that it reads. One that is set
+// and that the form does not read is refused: the caller would take the answer for one of another question.
 
+import { isFieldSet } from '@bufbuild/protobuf';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import {
   AggregationType,
+  type EventQuery,
+  EventQuerySchema,
   type InsightQuerySpec,
+  InsightQuerySpecSchema,
   InsightType,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 
-const { TRENDS, SEGMENTATION, FUNNEL, RETENTION, USER_FLOW, TOP_K, LIFECYCLE, STICKINESS } =
-  InsightType;
+/** Of `spec`, or of an item of `spec.events`. */
+type Member = keyof InsightQuerySpec | keyof EventQuery;
 
-interface Member {
-  /** Below `spec`. */
-  field: string;
-  isSet: boolean;
-  /** The forms that read it. */
-  forms: readonly InsightType[];
+interface FormRules {
+  /** Its result tells the time of each bucket, or how many there are. */
+  buckets: 'timed' | 'counted' | 'none';
+  /** Besides those that every form reads. */
+  reads: readonly Member[];
 }
 
-/** Throws invalid_argument for the first member that the question's form does not read. */
+const ofEveryForm = ['insightType', 'filterGroups', 'filterGroupsOperator', 'includeCookieless'];
+const grouped: readonly Member[] = ['events', 'event', 'breakdowns', 'breakdownLimit'];
+const ofNumbers: readonly Member[] = ['aggregation', 'aggregationProperty', 'formulas', 'session'];
+const values = [...grouped, ...ofNumbers];
+
+/** A form without a line here does not compile. */
+const formRules: Readonly<Record<InsightType, FormRules | undefined>> = {
+  [InsightType.TRENDS]: { buckets: 'timed', reads: [...values, 'rollingDays', 'cumulative'] },
+  [InsightType.SEGMENTATION]: { buckets: 'none', reads: values },
+  [InsightType.FUNNEL]: {
+    buckets: 'none',
+    reads: [...grouped, 'conversionWindow', 'includeStepTiming'],
+  },
+  [InsightType.RETENTION]: { buckets: 'timed', reads: grouped },
+  [InsightType.USER_FLOW]: { buckets: 'none', reads: ['userFlow'] },
+  [InsightType.TOP_K]: { buckets: 'none', reads: ['topK'] },
+  [InsightType.LIFECYCLE]: { buckets: 'timed', reads: ['events', 'event'] },
+  [InsightType.STICKINESS]: { buckets: 'counted', reads: ['events', 'event'] },
+  [InsightType.UNSPECIFIED]: undefined,
+};
+
+/** Throws invalid_argument for no form, and for a number that is none. */
+export function rulesOf(form: InsightType): FormRules {
+  const rules = formRules[form];
+  if (rules !== undefined) return rules;
+  const isMissing = form === InsightType.UNSPECIFIED;
+  const rule = isMissing ? 'is required' : `${Number(form)} is not a type`;
+  throw invalidArgument('spec.insightType', rule);
+}
+
+/** Throws invalid_argument for a member that is set and that the question's form does not read. */
 export function checkMembers(spec: InsightQuerySpec): void {
-  for (const { field, isSet, forms } of membersOf(spec)) {
-    if (!isSet || forms.includes(spec.insightType)) continue;
-    const names = forms.map((form) => InsightType[form]);
-    const last = names.pop() ?? '';
-    const all = names.length === 0 ? last : `${names.join(', ')} and ${last}`;
-    throw invalidArgument(`spec.${field}`, `is for ${all}`);
+  const { events, formulas, session, rollingDays, cumulative } = spec;
+  const isSet = InsightQuerySpecSchema.fields.filter((field) => isFieldSet(spec, field));
+  const named = isSet.map(({ localName }) => localName);
+  // Where several are not for the form, the one for the fewest others tells most.
+  const byForms = named.toSorted((one, other) => formsOf(one).length - formsOf(other).length);
+  for (const member of byForms) checkMember(spec, member, `spec.${member}`);
+  for (const [index, event] of events.entries()) {
+    for (const { localName } of EventQuerySchema.fields.filter((one) => isFieldSet(event, one))) {
+      // TOTAL is the aggregation of an event that names none.
+      const isTotal = localName === 'aggregation' && event.aggregation === AggregationType.TOTAL;
+      if (!isTotal) checkMember(spec, localName, `spec.events[${index}].${localName}`);
+    }
   }
-  const ofEvents = { events: spec.events, formulas: spec.formulas };
-  for (const [field, entries] of Object.entries(ofEvents)) {
-    if (spec.session === undefined || entries.length === 0) continue;
+  if (session === undefined) return;
+  for (const [field, entries] of Object.entries({ events, formulas })) {
+    if (entries.length === 0) continue;
     throw invalidArgument(`spec.${field}`, 'must be empty where session is set');
   }
-  if (spec.session !== undefined && (spec.rollingDays !== 0 || spec.cumulative)) {
-    const field = spec.cumulative ? 'cumulative' : 'rollingDays';
-    throw invalidArgument(`spec.${field}`, 'is for events, not for visits');
-  }
+  if (rollingDays === 0 && !cumulative) return;
+  const field = cumulative ? 'cumulative' : 'rollingDays';
+  throw invalidArgument(`spec.${field}`, 'is for events, not for visits');
 }
 
-function membersOf(spec: InsightQuerySpec): Member[] {
-  const { events, breakdowns, session, userFlow, topK } = spec;
-  const values = [TRENDS, SEGMENTATION];
-  const grouped = [...values, FUNNEL, RETENTION];
-  return [
-    { field: 'session', isSet: session !== undefined, forms: values },
-    { field: 'userFlow', isSet: userFlow !== undefined, forms: [USER_FLOW] },
-    { field: 'topK', isSet: topK !== undefined, forms: [TOP_K] },
-    { field: 'conversionWindow', isSet: spec.conversionWindow !== undefined, forms: [FUNNEL] },
-    { field: 'includeStepTiming', isSet: spec.includeStepTiming, forms: [FUNNEL] },
-    { field: 'formulas', isSet: spec.formulas.length > 0, forms: values },
-    { field: 'rollingDays', isSet: spec.rollingDays !== 0, forms: [TRENDS] },
-    { field: 'cumulative', isSet: spec.cumulative, forms: [TRENDS] },
-    { field: 'breakdowns', isSet: breakdowns.length > 0, forms: grouped },
-    { field: 'breakdownLimit', isSet: spec.breakdownLimit !== 0, forms: grouped },
-    { field: 'events', isSet: events.length > 0, forms: [...grouped, LIFECYCLE, STICKINESS] },
-    ...events.flatMap(({ aggregation, aggregationProperty, rollingDays }, index) => [
-      { field: `events[${index}].rollingDays`, isSet: rollingDays !== 0, forms: [TRENDS] },
-      // TOTAL is the aggregation of an event that names none.
-      {
-        field: `events[${index}].aggregation`,
-        isSet: aggregation > AggregationType.TOTAL,
-        forms: values,
-      },
-      {
-        field: `events[${index}].aggregationProperty`,
-        isSet: aggregationProperty !== '',
-        forms: values,
-      },
-    ]),
-  ];
+function checkMember({ insightType }: InsightQuerySpec, member: string, path: string): void {
+  const forms = formsOf(member);
+  if (ofEveryForm.includes(member) || forms.includes(InsightType[insightType])) return;
+  const last = forms.pop() ?? 'no form';
+  throw invalidArgument(
+    path,
+    `is for ${forms.length === 0 ? last : `${forms.join(', ')} and ${last}`}`,
+  );
+}
+
+/** The names of the forms that read the member. */
+function formsOf(member: string): string[] {
+  return Object.entries(formRules).flatMap(([form, rules]) =>
+    rules?.reads.some((one) => one === member) ? [InsightType[Number(form)] ?? ''] : [],
+  );
 }

@@ -19,12 +19,12 @@ import type {
   InsightQuerySpec,
   QueryRequest,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Bindings, createBindings } from '../../filters/bindings.ts';
 import { checkEventKinds } from '../../filters/event-kinds.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from './event-condition.ts';
+import { rulesOf } from './form-members.ts';
 import { maxFormulas } from './formula.ts';
 import { createNotes, type PlanNotes } from './plan-notes.ts';
 import type { PropertyTypes } from './property-types.ts';
@@ -99,9 +99,10 @@ export function readQuestion(
     timezone,
     granularity,
     asOfMs: readAsOf(request),
-    buckets: hasBuckets(spec)
-      ? timeBuckets(granularity, timezone, range.fromMs, range.toMs)
-      : [range.fromMs],
+    buckets:
+      rulesOf(spec.insightType).buckets === 'none'
+        ? [range.fromMs]
+        : timeBuckets(granularity, timezone, range.fromMs, range.toMs),
     breakdowns,
     breakdownKeys: breakdowns.map((name) =>
       name === '__proto__' ? (standIns?.protoKey ?? name) : name,
@@ -113,27 +114,6 @@ export function readQuestion(
     hasDeletions: () => true,
     notes: createNotes(),
   };
-}
-
-/** Of each form. */
-const areBucketed: Readonly<Record<InsightType, boolean | undefined>> = {
-  [InsightType.TRENDS]: true,
-  [InsightType.RETENTION]: true,
-  [InsightType.LIFECYCLE]: true,
-  [InsightType.STICKINESS]: true,
-  [InsightType.SEGMENTATION]: false,
-  [InsightType.FUNNEL]: false,
-  [InsightType.USER_FLOW]: false,
-  [InsightType.TOP_K]: false,
-  [InsightType.UNSPECIFIED]: undefined,
-};
-
-function hasBuckets({ insightType }: InsightQuerySpec): boolean {
-  const has = areBucketed[insightType];
-  if (has !== undefined) return has;
-  const isMissing = insightType === InsightType.UNSPECIFIED;
-  const rule = isMissing ? 'is required' : `${Number(insightType)} is not a type`;
-  throw invalidArgument('spec.insightType', rule);
 }
 
 /** `value`, or `usual` for 0. Throws invalid_argument beyond 1 to `max`. */

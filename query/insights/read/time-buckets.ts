@@ -41,8 +41,9 @@ export function readTimezone(timezone: string): string {
   throw invalidArgument('timezone', 'must be the IANA name of a time zone');
 }
 
-/** Throws invalid_argument for a number that no granularity has: JSON and binary requests both can hold one. */
+/** DAY unless given. Throws invalid_argument for a number that none has: JSON and binary requests can hold one. */
 export function readGranularity(granularity: Granularity): Granularity {
+  if (granularity === Granularity.UNSPECIFIED) return Granularity.DAY;
   if (granularity in lengths) return granularity;
   throw invalidArgument('granularity', `${Number(granularity)} is not a granularity`);
 }
@@ -59,8 +60,8 @@ export function timeBuckets(
 ): number[] {
   const { maxRangeMs: maxMs, maxRange } = lengths[granularity];
   if (toMs - fromMs > maxMs + hourMs) {
-    const name = Granularity[granularity === 0 ? Granularity.DAY : granularity];
-    throw invalidArgument('timeRange', `is at most ${maxRange} for the granularity ${name}`);
+    const rule = `is at most ${maxRange} for the granularity ${Granularity[granularity]}`;
+    throw invalidArgument('timeRange', rule);
   }
   return bucketStarts(granularity, timezone, fromMs, toMs);
 }

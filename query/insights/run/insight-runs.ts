@@ -15,7 +15,7 @@ import type { CompleteUntil } from './complete-until.ts';
 import { KeptDays } from './kept/kept-days.ts';
 import { ResultCache, type Rows } from './result-cache.ts';
 import { type InsightStatement, maxInsightMs, runInsight } from './run-insight.ts';
-import { SingleFlight } from './single-flight.ts';
+import { SingleFlight, unlessLeft } from './single-flight.ts';
 import { readStoredVersion, type StoredVersion } from './stored-version.ts';
 
 export interface InsightSources {
@@ -238,14 +238,4 @@ export function earliest(moments: readonly (number | undefined)[]): number | und
   return moments.reduce((first, moment) =>
     first === undefined || moment === undefined ? undefined : Math.min(first, moment),
   );
-}
-
-/** Rejects with the signal's reason as soon as that is aborted. */
-export function unlessLeft<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason);
-    if (signal.aborted) leave();
-    signal.addEventListener('abort', leave, { once: true });
-    work.finally(() => signal.removeEventListener('abort', leave)).then(resolve, reject);
-  });
 }

@@ -4,6 +4,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import type { Statement } from '../../read-rows.ts';
 import type { KeptRange } from './kept/kept-days.ts';
 import type { Rows } from './result-cache.ts';
 import { fitsStore, maxStatementBytes } from './statement-size.ts';
@@ -15,9 +16,7 @@ const maxCharacters = 16 * 1_048_576;
 /** Groups and sorts beyond this part of a statement's memory go to disk. */
 const partBeforeDisk = 4;
 
-export interface InsightStatement {
-  sql: string;
-  params: Readonly<Record<string, unknown>>;
+export interface InsightStatement extends Statement {
   /** The most rows that it can answer. */
   maxRows: number;
   /** The days whose cells it may find kept; absent for a statement that names no placeholder of theirs. */
@@ -99,15 +98,12 @@ function memorySettings(bytes: number | undefined) {
   };
 }
 
-const tooLargeMessage =
-  'the question needs too much memory: ask for a shorter range, fewer breakdowns or narrower filters';
-const tooLongMessage =
-  'the question is too long: ask for fewer events, breakdowns or filters, or shorter texts';
-
 function tooLarge(): ConnectError {
-  return new ConnectError(tooLargeMessage, Code.ResourceExhausted);
+  const asks = 'ask for a shorter range, fewer breakdowns or narrower filters';
+  return new ConnectError(`the question needs too much memory: ${asks}`, Code.ResourceExhausted);
 }
 
 function tooLong(): ConnectError {
-  return new ConnectError(tooLongMessage, Code.ResourceExhausted);
+  const asks = 'ask for fewer events, breakdowns or filters, or shorter texts';
+  return new ConnectError(`the question is too long: ${asks}`, Code.ResourceExhausted);
 }

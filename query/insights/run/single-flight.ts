@@ -30,15 +30,7 @@ export class SingleFlight<T> {
     const run = mayJoin ? last : this.#add(key, last, start);
     run.waiting++;
     shareEngineTime(signal, run.cancel.signal);
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        leaveRun(run, signal.reason);
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      const stay = (): void => signal.removeEventListener('abort', leave);
-      run.result.finally(stay).then(resolve, reject);
-    });
+    return unlessLeft(run.result, signal, () => leaveRun(run, signal.reason));
   }
 
   #add(
@@ -74,6 +66,23 @@ export class SingleFlight<T> {
     });
     return run;
   }
+}
+
+/** Rejects with the signal's reason as soon as that is aborted, and tells `leave`. */
+export function unlessLeft<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  leave?: () => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const left = (): void => {
+      leave?.();
+      reject(signal.reason);
+    };
+    if (signal.aborted) left();
+    signal.addEventListener('abort', left, { once: true });
+    work.finally(() => signal.removeEventListener('abort', left)).then(resolve, reject);
+  });
 }
 
 const noRun = new Promise<never>(() => {});

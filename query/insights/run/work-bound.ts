@@ -8,7 +8,8 @@ import {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../../deadline.ts';
 import type { Question } from '../read/question.ts';
-import { type Stored, unlessLeft } from './insight-runs.ts';
+import type { Stored } from './insight-runs.ts';
+import { unlessLeft } from './single-flight.ts';
 
 /** What a form does with each event of the range. */
 interface Work {

@@ -37,7 +37,7 @@ export const daysOfWholeZoneDays = '{days_of_whole_zone_days:Array(Date)}';
 const keptReach = '{kept_reach:String}';
 
 /** `day` since the epoch. */
-export function editionOf({ day, version }: { day: number; version: number }): string {
+export function editionOf(day: number, version: number): string {
   return `${day} ${version}`;
 }
 

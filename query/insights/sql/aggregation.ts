@@ -69,117 +69,91 @@ export const usersCounted: Extract<Aggregation, { of: 'events' }> = {
   measure: added,
 };
 
-type Scope = Pick<Question, 'bindings' | 'typesOf'>;
-interface Paths {
-  type: string;
-  property: string;
+/** SQL for what an aggregation reads of an event; NULL, or '' for the text, where it has none. */
+interface Column {
+  number(): string;
+  text(): string;
 }
+
+type OfProperty = (column: Column) => Aggregation;
+
+function ofNumber(cells: CellsSql, measure: Measure): OfProperty {
+  return ({ number }) => ({ ...{ counts: 'events', number: number(), cells, measure } });
+}
+
+/** Which zero comes first, 0 or -0, depends on the order of the rows: the answer is 0. */
+function extreme(combine: 'min' | 'max', none: string): OfProperty {
+  const a = `ifNull(${combine}(number), ${none}) + 0`;
+  const cells = cellsOf({ a, b: 'toFloat64(count(number))' });
+  return ofNumber(cells, { combine, isRatio: false });
+}
+
+function percentile(percent: number): OfProperty {
+  const cells = cellsOf({ a: 'groupArray(number)', b: 'toFloat64(count(number))' });
+  return ofNumber(cells, { combine: 'groupArrayArray', isRatio: false, percent });
+}
+
+function ofUsers(perUser: 'sum' | 'mean'): OfProperty {
+  const measure: Measure = { combine: 'sumMap', isRatio: true };
+  return ({ number }) => ({ counts: 'users', of: 'numbers', number: number(), perUser, measure });
+}
+
+/** Texts of property-text.ts, by 128 bits of each: '' and '=' are no value. */
+function differentValues({ text }: Column): Aggregation {
+  const isValue = "number NOT IN ('', '=')";
+  const a = `groupUniqArrayIf(sipHash128(number), ${isValue})`;
+  return {
+    ...{ counts: 'events', number: text() },
+    cells: cellsOf({ a, b: `toFloat64(countIf(${isValue}))` }),
+    measure: { combine: 'groupUniqArrayArray', isRatio: false },
+  };
+}
+
+const aggregations: Readonly<Record<AggregationType, Aggregation | OfProperty>> = {
+  [AggregationType.UNSPECIFIED]: eventsCounted,
+  [AggregationType.TOTAL]: eventsCounted,
+  [AggregationType.UNIQUE_USERS]: usersCounted,
+  [AggregationType.PER_USER_AVG]: {
+    ...{ counts: 'users', of: 'events' },
+    cells: cellsOf({ a: 'toFloat64(count())', b: 'toFloat64(uniqExact(user_key))' }),
+    ofUsers: { a: 'toFloat64(sum(events))', b: 'toFloat64(count())' },
+    measure: divided,
+  },
+  [AggregationType.SUM]: ofNumber(exactSumsSql, { combine: 'sumMap', isRatio: false }),
+  [AggregationType.AVG]: ofNumber(exactSumsSql, { combine: 'sumMap', isRatio: true }),
+  [AggregationType.MIN]: extreme('min', 'inf'),
+  [AggregationType.MAX]: extreme('max', '-inf'),
+  [AggregationType.MEDIAN]: percentile(50),
+  [AggregationType.P75]: percentile(75),
+  [AggregationType.P90]: percentile(90),
+  [AggregationType.P95]: percentile(95),
+  [AggregationType.P99]: percentile(99),
+  [AggregationType.DISTINCT_VALUES]: differentValues,
+  [AggregationType.SUM_PER_USER]: ofUsers('sum'),
+  [AggregationType.AVG_PER_USER]: ofUsers('mean'),
+};
 
 /** Throws invalid_argument below `paths`. */
 export function readAggregation(
   type: AggregationType,
   property: string,
-  paths: Paths,
-  scope: Scope,
+  paths: { type: string; property: string },
+  { bindings, typesOf }: Pick<Question, 'bindings' | 'typesOf'>,
 ): Aggregation {
-  if (type <= AggregationType.PER_USER_AVG && property !== '') {
-    throw invalidArgument(paths.property, 'is for aggregations of a property');
+  const found: Aggregation | OfProperty | undefined = aggregations[type];
+  if (found === undefined) {
+    throw invalidArgument(paths.type, `${Number(type)} is not an aggregation`);
   }
-  switch (type) {
-    case AggregationType.UNSPECIFIED:
-    case AggregationType.TOTAL:
-      return eventsCounted;
-    case AggregationType.UNIQUE_USERS:
-      return usersCounted;
-    case AggregationType.PER_USER_AVG:
-      return {
-        counts: 'users',
-        of: 'events',
-        cells: cellsOf({ a: 'toFloat64(count())', b: 'toFloat64(uniqExact(user_key))' }),
-        ofUsers: { a: 'toFloat64(sum(events))', b: 'toFloat64(count())' },
-        measure: divided,
-      };
-    default:
-      return ofProperty(type, readPropertyName(property, paths.property), paths, scope);
+  if (typeof found === 'function') {
+    const name = readPropertyName(property, paths.property);
+    return found({
+      number: () => numberSql(name, bindings),
+      text: () => propertyTextSql(name, bindings, typesOf(name)),
+    });
   }
+  if (property === '') return found;
+  throw invalidArgument(paths.property, 'is for aggregations of a property');
 }
-
-type OfProperty = Exclude<
-  AggregationType,
-  | AggregationType.UNSPECIFIED
-  | AggregationType.TOTAL
-  | AggregationType.UNIQUE_USERS
-  | AggregationType.PER_USER_AVG
->;
-
-function ofProperty(
-  type: OfProperty,
-  property: string,
-  paths: Paths,
-  { bindings, typesOf }: Scope,
-): Aggregation {
-  const number = (): string => numberSql(property, bindings);
-  const ofNumber = (cells: CellsSql, measure: Measure): Aggregation => ({
-    ...{ counts: 'events', number: number(), cells, measure },
-  });
-  const ofUsers = (perUser: 'sum' | 'mean'): Aggregation => ({
-    ...{ counts: 'users', of: 'numbers', number: number(), perUser },
-    measure: { combine: 'sumMap', isRatio: true },
-  });
-  switch (type) {
-    case AggregationType.SUM:
-      return ofNumber(exactSumsSql, { combine: 'sumMap', isRatio: false });
-    case AggregationType.AVG:
-      return ofNumber(exactSumsSql, { combine: 'sumMap', isRatio: true });
-    case AggregationType.MIN:
-      return ofNumber(extreme('min', 'inf'), { combine: 'min', isRatio: false });
-    case AggregationType.MAX:
-      return ofNumber(extreme('max', '-inf'), { combine: 'max', isRatio: false });
-    case AggregationType.MEDIAN:
-    case AggregationType.P75:
-    case AggregationType.P90:
-    case AggregationType.P95:
-    case AggregationType.P99:
-      return ofNumber(listed, {
-        ...{ combine: 'groupArrayArray', isRatio: false, percent: percents[type] },
-      });
-    case AggregationType.DISTINCT_VALUES: {
-      const text = propertyTextSql(property, bindings, typesOf(property));
-      const measure: Measure = { combine: 'groupUniqArrayArray', isRatio: false };
-      return { counts: 'events', number: text, cells: different, measure };
-    }
-    case AggregationType.SUM_PER_USER:
-      return ofUsers('sum');
-    case AggregationType.AVG_PER_USER:
-      return ofUsers('mean');
-    default: {
-      const unknown: never = type;
-      throw invalidArgument(paths.type, `${Number(unknown)} is not an aggregation`);
-    }
-  }
-}
-
-const percents = {
-  [AggregationType.MEDIAN]: 50,
-  [AggregationType.P75]: 75,
-  [AggregationType.P90]: 90,
-  [AggregationType.P95]: 95,
-  [AggregationType.P99]: 99,
-} as const;
-
-/** Which zero comes first, 0 or -0, depends on the order of the rows: the answer is 0. */
-function extreme(combine: 'min' | 'max', none: string): CellsSql {
-  return cellsOf({ a: `ifNull(${combine}(number), ${none}) + 0`, b: 'toFloat64(count(number))' });
-}
-
-const listed: CellsSql = cellsOf({ a: 'groupArray(number)', b: 'toFloat64(count(number))' });
-
-/** Texts of property-text.ts, by 128 bits of each: '' and '=' are no value. */
-const isValue = "number NOT IN ('', '=')";
-const different: CellsSql = cellsOf({
-  a: `groupUniqArrayIf(sipHash128(number), ${isValue})`,
-  b: `toFloat64(countIf(${isValue}))`,
-});
 
 function cellsOf({ a, b }: Parts): CellsSql {
   return (columns, from) =>

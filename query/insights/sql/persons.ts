@@ -41,14 +41,10 @@ export function mergedKeysSql(project: string): string {
 }
 
 /** The same with those of deleted persons. */
-export function changedKeysSql({
-  project,
-  hasDeletions,
-}: Pick<Question, 'project' | 'hasDeletions'>): string {
+export function changedKeysSql({ project, hasDeletions }: Question): string {
   const merged = mergedKeysSql(project);
-  return hasDeletions()
-    ? `(SELECT * FROM ${merged} UNION ALL SELECT ${profileKeySql('profile_id')} FROM ${deletedSql(project)})`
-    : merged;
+  if (!hasDeletions()) return merged;
+  return `(SELECT * FROM ${merged} UNION ALL SELECT ${profileKeySql('profile_id')} FROM ${deletedSql(project)})`;
 }
 
 /** FROM and WHERE of the ids that are merged into another, each once, with the profile_id and the root_id. */

@@ -6,7 +6,7 @@ import type { Question } from '../../read/question.ts';
 import { quarterMs } from '../../read/time-buckets.ts';
 import { rawActivitySql, userBitsSql } from '../../sources/activity.ts';
 import { keptProfiles } from '../../sources/kept-profiles.ts';
-import { type Need, sourceOf } from '../../sources/ladder.ts';
+import { sourceOf } from '../../sources/ladder.ts';
 import { bitColumns, placesSql, userCountsSql } from '../../sql/bucket-bits.ts';
 import { personJoinSql, userKeySql } from '../../sql/persons.ts';
 
@@ -36,9 +36,9 @@ function keptUserCellsSql(
   buckets: readonly number[],
 ): string | undefined {
   const { fromMs, toMs, bindings, spec, granularity } = question;
-  const isOfDays = granularity === Granularity.DAY || granularity === Granularity.UNSPECIFIED;
-  const need: Need = { count: 'users a day', of: condition };
-  if (!isOfDays || sourceOf(question, need) !== 'kept_active_profiles') return undefined;
+  if (granularity !== Granularity.DAY) return undefined;
+  const source = sourceOf(question, { count: 'users a day', of: condition });
+  if (source !== 'kept_active_profiles') return undefined;
   const kept = keptProfiles(question, condition);
   const activity = { condition: both(condition, kept.mayBeOther), buckets };
   const others = rawActivitySql(question, activity, { fromMs, toMs });

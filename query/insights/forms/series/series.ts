@@ -7,7 +7,7 @@ import { type EventCondition, eventCondition } from '../../read/event-condition.
 import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { sourceOf } from '../../sources/ladder.ts';
-import { type Aggregation, readAggregation, usersCounted } from '../../sql/aggregation.ts';
+import { type Aggregation, readAggregation } from '../../sql/aggregation.ts';
 import { finishedSql, rankedGroupsSql, sharedGroupRowsSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { cellRowsSql, checkPoints, groupsRowsSql } from '../grouped-rows.ts';
@@ -78,16 +78,11 @@ export function seriesSql(
   return groupsRowsSql(part, ranked);
 }
 
-/** SELECT of cells whose weight is the number of users of a group. */
-export function userWeightsSql(question: Question, condition: EventCondition): string {
-  return userCellsSql(question, condition, usersCounted, question.breakdowns);
-}
-
 /**
  * SELECT of (group_0, …, bucket, a, b), and of weight where there are groups. A user belongs to the groups of their
  * first event.
  */
-function userCellsSql(
+export function userCellsSql(
   question: Question,
   condition: EventCondition,
   { cells, ofUsers, measure }: Extract<Aggregation, { of: 'events' }>,

@@ -3,9 +3,9 @@
 
 import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
-import { eventsCounted } from '../../sql/aggregation.ts';
+import { eventsCounted, usersCounted } from '../../sql/aggregation.ts';
 import { groupValuesSql } from '../../sql/ranked-groups.ts';
-import { type Series, userWeightsSql } from './series.ts';
+import { type Series, userCellsSql } from './series.ts';
 
 /**
  * SQL of one value, which the engine finds once for a statement: the groups that stay, the greatest first, and how many
@@ -14,14 +14,12 @@ import { type Series, userWeightsSql } from './series.ts';
 export function sharedGroupsSql(question: Question, series: readonly Series[]): string {
   const { breakdowns, fromMs, groupLimit } = question;
   const whole = { ...question, buckets: [fromMs] };
+  const counted = { aggregation: eventsCounted, groups: breakdowns, buckets: whole.buckets };
   const weights = series.map(({ condition, aggregation }) => {
     const cells =
       aggregation.counts === 'users'
-        ? userWeightsSql(whole, condition)
-        : eventCellsSql(whole, {
-            ...{ condition, groups: breakdowns, buckets: whole.buckets },
-            aggregation: eventsCounted,
-          });
+        ? userCellsSql(whole, condition, usersCounted, breakdowns)
+        : eventCellsSql(whole, { ...counted, condition });
     return `SELECT ${groupValuesSql(breakdowns.length)} AS values, toFloat64(weight) AS weight FROM (${cells})`;
   });
   const ranked = `SELECT values, sum(weight) AS weight FROM (${weights.join(' UNION ALL ')}) GROUP BY values`;

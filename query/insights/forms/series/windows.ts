@@ -23,13 +23,12 @@ export function windowOf(spec: InsightQuerySpec, series: EventQuery): Window | u
 /** Throws invalid_argument. */
 export function checkWindows({ spec, granularity, breakdowns }: Question): void {
   const { rollingDays, cumulative, events } = spec;
-  const isDaily = granularity === Granularity.DAY || granularity === Granularity.UNSPECIFIED;
   const check = (field: string, days: number, least: number): void => {
     if (days === 0) return;
     if (days < least || days > maxDays) {
       throw invalidArgument(field, `must be from ${least} to ${maxDays}`);
     }
-    if (!isDaily) throw invalidArgument(field, 'is for the granularity DAY');
+    if (granularity !== Granularity.DAY) throw invalidArgument(field, 'is for the granularity DAY');
     if (cumulative) throw invalidArgument(field, 'must be 0 where cumulative is set');
   };
   check('spec.rollingDays', rollingDays, 2);

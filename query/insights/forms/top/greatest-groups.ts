@@ -41,7 +41,7 @@ export function greatestSql(groups: string, greatest: Greatest): string {
 }
 
 /** Events of different groups add up: the others need no pass of their own. Sums of doubles would not be exact. */
-export function othersAreTheRest({ aggregation }: Greatest): boolean {
+export function othersAreTheRest({ aggregation }: Pick<Greatest, 'aggregation'>): boolean {
   return aggregation.counts === 'events' && aggregation.number === undefined;
 }
 

@@ -19,7 +19,7 @@ import { type RankedAggregation, readAggregation } from '../../sql/aggregation.t
 import { groupText } from '../../sql/property-text.ts';
 import { groupColumn, kindTextSql, readEventsSql } from '../../sql/read-events.ts';
 import { leftOutOf, leftOutSql, maxReasons } from '../left-out.ts';
-import type { LeftOutCount, Plan } from '../plan.ts';
+import type { Plan } from '../plan.ts';
 import {
   type Greatest,
   greatestSql,
@@ -49,10 +49,8 @@ export function planTopK(question: Question): Plan {
     maxRows: limit + 1 + maxReasons,
     lookUps: dimension.by === 'user' ? profileLookUps(question, condition, limit) : [],
     read: (rows) => {
-      const { top, leftOut } = readRows(rows, greatest);
-      const value = create(TopKResultSchema, {
-        rows: top.map((row) => rowMessage(row, dimension, question)),
-      });
+      const { top, leftOut } = readRows(rows, dimension, greatest, question);
+      const value = create(TopKResultSchema, { rows: top });
       return { result: { case: 'topK', value }, leftOut };
     },
   };
@@ -156,20 +154,13 @@ function namedSql(
   );
 }
 
-interface TopRow {
-  text: string;
-  value: number;
-  isOthers: boolean;
-  /** Of a user. */
-  profile: UserProfile | undefined;
-}
-
-/** Rows in the order of their places, and what is left out. */
+/** The message's rows in the order of their places, and what is left out. */
 function readRows(
   rows: readonly unknown[][],
-  greatest: Greatest,
-): { top: TopRow[]; leftOut: LeftOutCount[] } {
-  const { limit, withOthers } = greatest;
+  dimension: Dimension,
+  { limit, withOthers, ...greatest }: Greatest,
+  { standIns }: Question,
+) {
   const leftOut = leftOutOf(rows, leftOutPart);
   const placed = rows
     .filter(([part]) => Number(part) === topPart)
@@ -178,39 +169,30 @@ function readRows(
   const folded = Math.max(Number(groups) - limit, 0);
   leftOut.push({ reason: LeftOut_Reason.GROUPS_IN_OTHERS, count: folded });
   const profiles = readProfiles(rows);
-  const top = placed.map((row) => readRow(row, limit, profiles));
+  const top = placed.map(([, place, name, number]) => {
+    const [value, text] = [numberOf(number), String(name)];
+    if (Number(place) > limit) return { value, isOthers: true };
+    const named = dimension.by === 'user' ? user(text, profiles.get(text), standIns) : group(text);
+    return { value, ...named };
+  });
   if (withOthers && othersAreTheRest(greatest) && folded > 0) {
     const value = top.reduce((rest, row) => rest - row.value, Number(whole));
-    top.push({ text: '', value, isOthers: true, profile: undefined });
+    top.push({ value, isOthers: true });
   }
   return { top, leftOut };
 }
 
-function readRow(
-  [, place, name, value]: readonly unknown[],
-  limit: number,
-  profiles: ReadonlyMap<string, UserProfile>,
-): TopRow {
-  const text = String(name);
-  const isOthers = Number(place) > limit;
-  return { text, value: numberOf(value), isOthers, profile: profiles.get(text) };
+function group(text: string) {
+  const dimensionValue = groupText(text);
+  return dimensionValue === undefined ? { isAbsent: true } : { dimensionValue };
 }
 
-function rowMessage(
-  { text, value, isOthers, profile }: TopRow,
-  dimension: Dimension,
-  { standIns }: Question,
+function user(
+  key: string,
+  { id = key, record }: Partial<UserProfile> = {},
+  standIns: Question['standIns'],
 ) {
-  if (isOthers) return { value, isOthers };
-  if (dimension.by === 'user') {
-    const { id = text, record } = profile ?? {};
-    if (record === undefined) return { value, dimensionValue: id };
-    const properties = traitsMessage(record, standIns);
-    return {
-      ...{ value, dimensionValue: id },
-      profile: { id, externalId: record.externalId, properties },
-    };
-  }
-  const shown = groupText(text);
-  return shown === undefined ? { value, isAbsent: true } : { value, dimensionValue: shown };
+  if (record === undefined) return { dimensionValue: id };
+  const properties = traitsMessage(record, standIns);
+  return { dimensionValue: id, profile: { id, externalId: record.externalId, properties } };
 }

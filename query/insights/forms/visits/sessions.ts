@@ -2,9 +2,11 @@
 
 import { every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { type Need, sourceOf } from '../../sources/ladder.ts';
+import { keepCells } from '../../sources/day-cells.ts';
+import { keepsDays, type Need, sourceOf } from '../../sources/ladder.ts';
 import { cellValue } from '../../sql/aggregation.ts';
 import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
+import { bucketSql, groupColumn } from '../../sql/read-events.ts';
 import {
   cellRowsSql,
   checkPoints,
@@ -18,11 +20,10 @@ import {
   valuesOf,
 } from '../grouped-rows.ts';
 import { leftOutSql, maxReasons } from '../left-out.ts';
-import { withKeptVisits } from './kept-visits.ts';
 import { rawCellsSql } from './raw-visits.ts';
 import { storedVisits } from './stored-visits.ts';
 import { readVisits, sumColumns, type VisitMetric, type VisitRead, visitWindow } from './visit.ts';
-import type { VisitDays } from './visit-days.ts';
+import { type VisitDays, visitDays, visitDaysToKeep } from './visit-days.ts';
 
 /** Throws invalid_argument. All metrics that ask for the same visits have the same statement. */
 export function planSessions(question: Question): ValuesPlan {
@@ -61,7 +62,7 @@ function planSql(question: Question, read: VisitRead): string {
   };
   const isStored = sourceOf(question, need) === 'visits';
   const raw = (days: VisitDays): string => rawCellsSql(question, read, days);
-  const sql = withKeptVisits(question, need, width, isStored && stored ? stored : raw);
+  const sql = cellsSql(question, need, isStored && stored ? stored : raw);
   const sums = sumColumns.map((column) => `toFloat64(sum(one.${column}))`);
   const ungrouped = { from: `(${sql}) AS one GROUP BY bucket`, bucket: 'toInt64(bucket)' };
   const ranked = {
@@ -79,4 +80,24 @@ function planSql(question: Question, read: VisitRead): string {
   const around = { ...question, everyEvent: every, ...visitWindow(question) };
   const leftOut = leftOutSql(around, [{ condition: every, countsUsers: false }]);
   return groupedRowsSql([rows], leftOut, sumColumns.length);
+}
+
+/**
+ * The cells of the question's range. `write` is SQL of the columns of its breakdowns, and cellColumns of Int64. Those of
+ * past days may be kept: a visit depends on the day on which it begins, on the day before it and on the day after it.
+ */
+function cellsSql(question: Question, need: Need, write: (days: VisitDays) => string): string {
+  if (!keepsDays(question, need)) return write(visitDays(question, { unkept: false }));
+  const names = question.breakdowns.map((_, index) => `${groupColumn(index)}, `).join('');
+  // A group may have several rows: its visits may end with events of several kinds.
+  const ofDays = `SELECT ${names}bucket, toFloat64(sum(visits)) AS a, toFloat64(sum(duration_ms)) AS b,
+      toFloat64(sum(bounces)) AS c, toFloat64(sum(events)) AS d
+    FROM (${write(visitDaysToKeep)}) GROUP BY ${names}bucket`;
+  const bucket = bucketSql(question, question.buckets);
+  const kept = keepCells(question, ofDays, {
+    ...{ width: question.breakdowns.length, bucket, reachDays: 1 },
+  });
+  return `${write(visitDays(question, { unkept: true }))}
+    UNION ALL SELECT ${names}bucket, toInt64(a) AS visits, toInt64(b) AS duration_ms, toInt64(c) AS bounces, toInt64(d) AS events
+    FROM (${kept})`;
 }

@@ -5,12 +5,12 @@
 import type { RowReader } from '../../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import { setBounded } from '../../../../platform/memory/bounded-map.ts';
+import type { Statement } from '../../../read-rows.ts';
 import type { DayCells } from '../../read/plan-notes.ts';
 import type { QuestionDays } from '../../sources/day-cells.ts';
 import type { CompleteUntil } from '../complete-until.ts';
 import { SingleFlight } from '../single-flight.ts';
-import { paramsOf, paramsToKeep } from './kept-parts.ts';
-import { cellsKeptToday, type DaysLook, lookAtDays, versionsOf } from './look-at-days.ts';
+import { cellsKeptToday, type DaysLook, lookAtDays, type SeriesDays } from './look-at-days.ts';
 import { Refusals } from './refusals.ts';
 import { SettledDays } from './settled-days.ts';
 
@@ -18,11 +18,6 @@ import { SettledDays } from './settled-days.ts';
 export interface KeptRange extends QuestionDays {
   /** Of the statement's series; a day counts as kept where all of them have it. */
   cells: readonly DayCells[];
-}
-
-interface Statement {
-  sql: string;
-  params: Readonly<Record<string, unknown>>;
 }
 
 /** How the process of a question reads and writes. */
@@ -61,44 +56,46 @@ export class KeptDays {
    * kept yet; that takes about as long as the question itself.
    */
   async find(statement: Statement, range: KeptRange, access: Access) {
-    const keys = range.cells.map((cells) => seriesOf(range, cells));
-    const name = JSON.stringify([access.projectId, ...keys]);
-    const days = JSON.stringify([name, range.first, range.last]);
+    // All days are looked at as the series asks that depends on the most of them.
+    const reachDays = Math.max(...range.cells.map((cells) => cells.reachDays));
+    const keys = range.cells.map(({ key }) => seriesOf(key, reachDays));
+    const { projectId } = access;
+    const days = { projectId, first: range.first, last: range.last, keys, reachDays };
+    const name = JSON.stringify([projectId, ...keys]);
     const look = this.#isAskedAgain(name)
-      ? await this.#looks.join(days, access.signal, (signal) =>
-          this.#lookAndKeep(name, statement, range, { ...access, signal }),
+      ? await this.#looks.join(JSON.stringify(days), access.signal, (signal) =>
+          this.#lookAndKeep(name, days, statement, range, { ...access, signal }),
         )
-      : await this.#look(range, access);
-    return paramsOf(range, versionsOf(look, look.kept, reachOf(range)), reachOf(range));
+      : await this.#look(days, access);
+    return look.paramsOf(range);
   }
 
-  async #look(range: KeptRange, access: Access): Promise<DaysLook> {
-    const keys = range.cells.map((cells) => seriesOf(range, cells));
-    const asked = { first: range.first, last: range.last, keys, reachDays: reachOf(range) };
-    const look = await lookAtDays(access.look, access.projectId, asked, access);
-    this.#settled.see(access.projectId, look, this.#clock.nowMs());
+  async #look(days: SeriesDays, access: Access): Promise<DaysLook> {
+    const look = await lookAtDays(access.look, days, access);
+    this.#settled.see(look, this.#clock.nowMs());
     return look;
   }
 
   /** Days that cannot be kept are counted: where the store itself fails, so does the question. */
   async #lookAndKeep(
     name: string,
+    asked: SeriesDays,
     statement: Statement,
     range: KeptRange,
     access: Access,
   ): Promise<DaysLook> {
-    const look = await this.#look(range, access);
+    const look = await this.#look(asked, access);
     // Whoever waited for a keeping that failed does not try the same again.
     if (this.#refusals.mustWait(name)) return look;
-    const days = await this.#daysToKeep(look, reachOf(range), access);
+    const days = await this.#daysToKeep(look);
     if (days.length === 0 || (await this.#isFull(access))) return look;
-    const params = paramsToKeep(range, versionsOf(look, days, reachOf(range)));
-    await this.#keep(range, { ...statement.params, ...params }, access).then(
+    const params = { ...statement.params, ...look.paramsToKeep(range, days) };
+    await this.#keep(range, look, params, access).then(
       () => this.#refusals.succeeded(name),
       () => this.#refusals.failed(name),
     );
     // Looked at once more: an event that was stored meanwhile has made its day another one.
-    return this.#look(range, access);
+    return this.#look(asked, access);
   }
 
   #isAskedAgain(name: string): boolean {
@@ -109,34 +106,33 @@ export class KeptDays {
     return atMs !== undefined && nowMs - atMs < askedAgainMs;
   }
 
-  async #daysToKeep(look: DaysLook, reachDays: number, { projectId }: Access): Promise<number[]> {
-    const untilMs = await this.#completeUntilMs(projectId);
+  async #daysToKeep(look: DaysLook): Promise<number[]> {
+    const untilMs = await this.#completeUntilMs(look.days.projectId);
     if (untilMs === undefined) return [];
-    const nowMs = this.#clock.nowMs();
-    return this.#settled.daysToKeep(projectId, look, reachDays, { untilMs, nowMs });
+    return this.#settled.daysToKeep(look, { untilMs, nowMs: this.#clock.nowMs() });
   }
 
-  async #isFull({ projectId, look, ...access }: Access): Promise<boolean> {
-    const { ofProject, ofAll } = await cellsKeptToday(look, projectId, access);
+  async #isFull({ projectId, look, signal }: Access): Promise<boolean> {
+    const { ofProject, ofAll } = await cellsKeptToday(look, projectId, { signal });
     return ofProject >= maxProjectCells || ofAll >= maxAllCells;
   }
 
-  async #keep(range: KeptRange, params: Statement['params'], access: Access): Promise<void> {
-    for (const cells of range.cells) {
-      const own = { keep_project: access.projectId, keep_series: seriesOf(range, cells) };
-      for (const sql of cells.keep) {
+  async #keep(
+    { cells }: KeptRange,
+    { days: { projectId, reachDays } }: DaysLook,
+    params: Statement['params'],
+    access: Access,
+  ): Promise<void> {
+    for (const { key, keep } of cells) {
+      const own = { keep_project: projectId, keep_series: seriesOf(key, reachDays) };
+      for (const sql of keep) {
         await access.run({ sql, params: { ...params, ...own }, maxRows: 0 });
       }
     }
   }
 }
 
-/** All days are looked at as the series asks that depends on the most of them. */
-function reachOf({ cells }: KeptRange): number {
-  return Math.max(...cells.map(({ reachDays }) => reachDays));
-}
-
 /** The same cells have another version in statements that depend on more days. */
-function seriesOf(range: KeptRange, { key }: DayCells): string {
-  return key + reachOf(range);
+function seriesOf(key: string, reachDays: number): string {
+  return key + reachDays;
 }

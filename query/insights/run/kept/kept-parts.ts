@@ -1,42 +1,10 @@
-// The parameters that tell a statement which days it finds kept, and which it has to keep.
+// Which days of a range a statement need not look at, where some of its days are kept.
 
-import { dayMs, utcDateOf } from '../../../../platform/clock.ts';
-import { editionOf, type QuestionDays } from '../../sources/day-cells.ts';
-
-/** Days that are kept, since the epoch and ascending, and their versions. */
-export type Found = readonly { day: number; version: number }[];
-
-/** The parameters of a statement that finds these days. */
-export function paramsOf(range: QuestionDays, found: Found, reachDays: number) {
-  const kept = found.map(({ day }) => day);
-  const whole = wholeZoneDaysOf(range, kept);
-  return {
-    kept: kept.map(utcDateOf),
-    kept_reach: String(reachDays),
-    days_apart: daysApartOf(range, kept).map(utcDateOf),
-    whole_zone_days: whole.map(BigInt),
-    days_of_whole_zone_days: daysOfWhole(range, whole, kept).map(utcDateOf),
-    kept_versions: found.map(({ version }) => version),
-    kept_editions: found.map(editionOf),
-  };
-}
-
-/** The parameters of the statements that keep these days. */
-export function paramsToKeep({ buckets, dayStarts }: QuestionDays, found: Found) {
-  const days = found.map(({ day }) => day);
-  const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
-  return {
-    days_to_keep: days.map(utcDateOf),
-    days_around: [...around].map(utcDateOf),
-    versions_to_keep: found.map(({ version }) => version),
-    editions_to_keep: found.map(editionOf),
-    kept_buckets: buckets,
-    day_starts: dayStarts.map(BigInt),
-  };
-}
+import { dayMs } from '../../../../platform/clock.ts';
+import type { QuestionDays } from '../../sources/day-cells.ts';
 
 /** From the day before the range to the day after it: those that are not beside a day that has to be counted. */
-function daysApartOf(
+export function daysApartOf(
   { firstOfRange, lastOfRange }: QuestionDays,
   kept: readonly number[],
 ): number[] {
@@ -49,7 +17,7 @@ function daysApartOf(
 }
 
 /** When the days of the zone begin that lie whole in the range, and begin on a day that is kept. */
-function wholeZoneDaysOf(
+export function wholeZoneDaysOf(
   { fromMs, toMs, dayStarts: starts }: QuestionDays,
   kept: readonly number[],
 ): number[] {
@@ -61,7 +29,7 @@ function wholeZoneDaysOf(
 }
 
 /** Kept days whose events in the range all lie in `whole` days of the zone. */
-function daysOfWhole(
+export function daysOfWhole(
   { fromMs, toMs, dayStarts }: QuestionDays,
   whole: readonly number[],
   kept: readonly number[],

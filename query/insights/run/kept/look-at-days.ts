@@ -1,23 +1,19 @@
 // One small read of all that decides which days are kept: the events of each day, and the kept days of some series with
-// their versions. Another tells how much was kept today.
+// their versions. What it tells become the parameters by which a statement finds these days, or keeps others. Another
+// read tells how much was kept today.
 
 import type { RowReader } from '../../../../platform/clickhouse/select-rows.ts';
+import { utcDateOf } from '../../../../platform/clock.ts';
 import type { Deadline } from '../../../deadline.ts';
 import { readRows } from '../../../read-rows.ts';
+import { editionOf, type QuestionDays } from '../../sources/day-cells.ts';
 import { dateTimeSeconds } from '../stored-version.ts';
-import type { Found } from './kept-parts.ts';
+import { daysApartOf, daysOfWhole, wholeZoneDaysOf } from './kept-parts.ts';
 
-export interface DaysLook {
-  /** Of the days from `first` to `last`, days since the epoch. */
-  first: number;
-  last: number;
-  events: ReadonlyMap<number, number>;
-  /** Days that every series has, as of their events now. */
-  kept: Set<number>;
-}
-
-interface Asked {
-  /** Days since the epoch, both included. */
+/** Days of some series, since the epoch. */
+export interface SeriesDays {
+  projectId: string;
+  /** Both included. */
   first: number;
   last: number;
   keys: readonly string[];
@@ -47,26 +43,88 @@ const keptTodaySql = `SELECT sum(if(project_id = {project:String}, cells, 0)), s
 /** Throws as readRows does. */
 export async function lookAtDays(
   clickhouse: RowReader,
-  projectId: string,
-  { keys, reachDays, ...range }: Asked,
+  days: SeriesDays,
   deadline: Pick<Deadline, 'signal'>,
 ): Promise<DaysLook> {
-  const [first, last] = [range.first - reachDays, range.last + reachDays];
-  const params = {
-    ...{ project: projectId, keys, first: range.first, last: range.last },
-    from: dateTimeSeconds(first * daySeconds),
-    to: dateTimeSeconds((last + 1) * daySeconds),
+  const { projectId: project, keys, first, last, reachDays } = days;
+  const [from, to] = [first - reachDays, last + reachDays + 1];
+  const seconds = {
+    from: dateTimeSeconds(from * daySeconds),
+    to: dateTimeSeconds(to * daySeconds),
   };
-  const bounds = { deadline, maxRows: rowsOfDay * (last - first + 1), maxCharacters };
+  const params = { project, keys, first, last, ...seconds };
+  const bounds = { deadline, maxRows: rowsOfDay * (to - from), maxCharacters };
   const read = await readRows(clickhouse, { sql, params }, bounds);
   if (read.kind !== 'rows') throw new Error('the engine has no memory for the sums of days');
   const numbersOf = (wanted: string): [number, number][] =>
     read.rows.flatMap(([part, day, n]) => (part === wanted ? [[Number(day), Number(n)]] : []));
-  const found = { first, last, events: new Map(numbersOf('events')) };
-  const isOfNow = ([day, version]: [number, number]): boolean =>
-    version === versionOf(found, day, reachDays);
-  const kept = numbersOf('kept').filter(isOfNow);
-  return { ...found, kept: new Set(kept.map(([day]) => day)) };
+  return new DaysLook(days, new Map(numbersOf('events')), new Map(numbersOf('kept')));
+}
+
+type OfDays = ReadonlyMap<number, number>;
+
+export class DaysLook {
+  readonly days: SeriesDays;
+  readonly #events: OfDays;
+  /** The version of each day that every series has. */
+  readonly #kept: OfDays;
+
+  constructor(days: SeriesDays, events: OfDays, kept: OfDays) {
+    this.days = days;
+    this.#events = events;
+    this.#kept = kept;
+  }
+
+  eventsOf(day: number): number {
+    return this.#events.get(day) ?? 0;
+  }
+
+  /** Of the day and of those around it on which its cells depend. */
+  around(day: number): number[] {
+    const { reachDays } = this.days;
+    return Array.from({ length: 2 * reachDays + 1 }, (_, index) => day - reachDays + index);
+  }
+
+  /** Whether every series has the day, as of its events now. */
+  isKept(day: number): boolean {
+    return this.#kept.get(day) === this.#versionOf(day);
+  }
+
+  /** The events that the cells of a day depend on. */
+  #versionOf(day: number): number {
+    return this.around(day).reduce((sum, one) => sum + this.eventsOf(one), 0);
+  }
+
+  #named(days: readonly number[]) {
+    const versions = days.map((day) => this.#versionOf(day));
+    const editions = days.map((day, index) => editionOf(day, versions[index] ?? 0));
+    return { dates: days.map(utcDateOf), versions, editions };
+  }
+
+  /** The parameters of a statement that finds the days that are kept. */
+  paramsOf(range: QuestionDays) {
+    const kept = [...this.#kept.keys()].filter((day) => this.isKept(day)).sort((a, b) => a - b);
+    const { dates, versions, editions } = this.#named(kept);
+    const whole = wholeZoneDaysOf(range, kept);
+    return {
+      ...{ kept: dates, kept_versions: versions, kept_editions: editions },
+      kept_reach: String(this.days.reachDays),
+      days_apart: daysApartOf(range, kept).map(utcDateOf),
+      whole_zone_days: whole.map(BigInt),
+      days_of_whole_zone_days: daysOfWhole(range, whole, kept).map(utcDateOf),
+    };
+  }
+
+  /** The parameters of the statements that keep these days, ascending. */
+  paramsToKeep({ buckets, dayStarts }: QuestionDays, days: readonly number[]) {
+    const { dates, versions, editions } = this.#named(days);
+    const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
+    return {
+      ...{ days_to_keep: dates, versions_to_keep: versions, editions_to_keep: editions },
+      days_around: [...around].map(utcDateOf),
+      ...{ kept_buckets: buckets, day_starts: dayStarts.map(BigInt) },
+    };
+  }
 }
 
 /** The cells that were kept today, of the project and of all. Throws as readRows does. */
@@ -81,22 +139,4 @@ export async function cellsKeptToday(
   if (read.kind !== 'rows') throw new Error('the engine has no memory for a sum');
   const [[ofProject, ofAll] = []] = read.rows;
   return { ofProject: Number(ofProject), ofAll: Number(ofAll) };
-}
-
-/** The events that the cells of a day depend on. */
-export function versionOf(
-  { events }: Pick<DaysLook, 'events'>,
-  day: number,
-  reachDays: number,
-): number {
-  let sum = 0;
-  for (let one = day - reachDays; one <= day + reachDays; one++) sum += events.get(one) ?? 0;
-  return sum;
-}
-
-/** The versions of some days, in their order. */
-export function versionsOf(look: DaysLook, days: Iterable<number>, reachDays: number): Found {
-  return [...days]
-    .sort((one, other) => one - other)
-    .map((day) => ({ day, version: versionOf(look, day, reachDays) }));
 }

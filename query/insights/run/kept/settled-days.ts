@@ -17,46 +17,35 @@ const maxDays = 200_000;
 export class SettledDays {
   readonly #days = new Map<string, Seen>();
 
-  /**
-   * Notes the events of each day from `first` to `last`, days since the epoch, but of none to come; a day without
-   * events has no entry.
-   */
-  see(projectId: string, { first, last, events }: DaysLook, nowMs: number): void {
+  /** Notes the events of each day that was looked at, but of none to come. */
+  see(look: DaysLook, nowMs: number): void {
+    const { projectId, first, last, reachDays } = look.days;
     const today = Math.floor(nowMs / dayMs);
-    for (let day = first; day <= Math.min(last, today); day++) {
-      this.#see(keyOf(projectId, day), events.get(day) ?? 0, nowMs);
+    for (let day = first - reachDays; day <= Math.min(last + reachDays, today); day++) {
+      const key = keyOf(projectId, day);
+      const events = look.eventsOf(day);
+      if (this.#days.get(key)?.events === events) continue;
+      this.#days.delete(key);
+      setBounded(this.#days, key, { events, sinceMs: nowMs }, maxDays);
     }
   }
 
-  #see(key: string, events: number, nowMs: number): void {
-    if (this.#days.get(key)?.events === events) return;
-    this.#days.delete(key);
-    setBounded(this.#days, key, { events, sinceMs: nowMs }, maxDays);
-  }
-
   /**
-   * Past days of those that were looked at, but for the ones around them, that are not kept and that nothing is on its
-   * way to: every event that was accepted before `untilMs` is stored, in all tables.
+   * Past days, ascending, that are not kept and that nothing is on its way to: every event that was accepted before
+   * `untilMs` is stored, in all tables.
    */
-  daysToKeep(
-    projectId: string,
-    { first, last, kept }: DaysLook,
-    reachDays: number,
-    { untilMs, nowMs }: { untilMs: number; nowMs: number },
-  ): number[] {
+  daysToKeep(look: DaysLook, { untilMs, nowMs }: { untilMs: number; nowMs: number }): number[] {
+    const { projectId, first, last, reachDays } = look.days;
     const today = Math.floor(nowMs / dayMs);
+    const isSettled = (day: number): boolean => {
+      const seen = this.#days.get(keyOf(projectId, day));
+      return seen !== undefined && untilMs >= seen.sinceMs;
+    };
     const days: number[] = [];
-    for (let day = first + reachDays; day <= Math.min(last, today - 1) - reachDays; day++) {
-      const around = [day - reachDays, day, day + reachDays];
-      const isSettled = around.every((one) => this.#isSettled(keyOf(projectId, one), untilMs));
-      if (!kept.has(day) && isSettled) days.push(day);
+    for (let day = first; day <= Math.min(last, today - 1 - reachDays); day++) {
+      if (!look.isKept(day) && look.around(day).every(isSettled)) days.push(day);
     }
     return days;
-  }
-
-  #isSettled(key: string, untilMs: number): boolean {
-    const seen = this.#days.get(key);
-    return seen !== undefined && untilMs >= seen.sinceMs;
   }
 }
 
