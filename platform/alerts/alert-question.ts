@@ -9,12 +9,23 @@ import {
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 
+/** Whether it answers one value of a period. A form without a line here does not compile. */
+const hasValue: Readonly<Record<InsightType, boolean>> = {
+  [InsightType.TRENDS]: true,
+  [InsightType.SEGMENTATION]: true,
+  [InsightType.FUNNEL]: false,
+  [InsightType.RETENTION]: false,
+  [InsightType.USER_FLOW]: false,
+  [InsightType.TOP_K]: false,
+  [InsightType.LIFECYCLE]: false,
+  [InsightType.STICKINESS]: false,
+  [InsightType.UNSPECIFIED]: false,
+};
+
 /** Why an alert cannot have the question; undefined where it can. The rest of its rules are those of all questions. */
 export function whyNotAnAlert(spec: InsightQuerySpec): string | undefined {
   const { insightType, events, breakdowns, session, formulas, rollingDays, cumulative } = spec;
-  if (insightType !== InsightType.TRENDS && insightType !== InsightType.SEGMENTATION) {
-    return 'must be TRENDS or SEGMENTATION';
-  }
+  if (!hasValue[insightType]) return 'must be TRENDS or SEGMENTATION';
   if (breakdowns.length > 0) return 'must have no breakdowns';
   if (formulas.length > 0) return 'must have no formulas';
   const isRolling = rollingDays > 0 || events.some((event) => event.rollingDays > 1);

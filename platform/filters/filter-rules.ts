@@ -80,6 +80,33 @@ export function compared<Condition>(
   }
 }
 
+/** Whether a filter with the operator holds where the property is absent. */
+export function heldByAbsence(operator: FilterOperator): boolean {
+  switch (operator) {
+    case FilterOperator.NOT_EQUALS:
+    case FilterOperator.NOT_CONTAINS:
+    case FilterOperator.IS_NOT_SET:
+    case FilterOperator.NOT_IN:
+    case FilterOperator.NOT_BETWEEN:
+      return true;
+    case FilterOperator.UNSPECIFIED:
+    case FilterOperator.EQUALS:
+    case FilterOperator.CONTAINS:
+    case FilterOperator.IS_SET:
+    case FilterOperator.LT:
+    case FilterOperator.LTE:
+    case FilterOperator.GT:
+    case FilterOperator.GTE:
+    case FilterOperator.IN:
+    case FilterOperator.BETWEEN:
+      return false;
+    default:
+      // A number that is no operator was refused before.
+      operator satisfies never;
+      return false;
+  }
+}
+
 /** Throws invalid_argument if the property's name is empty or longer than any stored name. */
 export function checkPropertyName({ property }: PropertyFilter, path: string): void {
   checkPropertyText(property, `${path}.property`);

@@ -69,10 +69,11 @@ export function createRunQuestion(sources: QuestionSources): RunQuestion {
 async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryResponse> {
   const { projectId, request, deadline, standIns, onRead, together = new AskedTogether() } = call;
   const { signal } = deadline;
-  const asked = { ...readQuestion(projectId, request, standIns), sources: runs.ladder };
+  const { completeUntilMs: completeUntil, log, ladder } = runs.sources;
+  const asked = { ...readQuestion(projectId, request, standIns), sources: ladder };
   const first = planOf(asked);
-  const completeUntil = () => runs.completeUntil(projectId);
-  const completeUntilMs = await together.moments.get('', signal, completeUntil);
+  // Asked first: a statement may count what is stored meanwhile, and misses nothing from before.
+  const completeUntilMs = await together.moments.get('', signal, () => completeUntil(projectId));
   const storedIn = (range: Range): Stored => {
     const key = `${range.fromMs} ${range.toMs}`;
     const stored = together.stored.get(key) ?? runs.stored(projectId, range, completeUntilMs);
@@ -83,7 +84,7 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
   const facts = await factsOf(runs, call, first, together);
   const { question, sql, maxRows, lookUps = [], read } = facts ? planOf(asked, facts) : first;
   const sources = sourcesOf(question);
-  runs.log?.debug({ projectId, sources }, 'a question is planned');
+  log?.debug({ projectId, sources }, 'a question is planned');
   const ask = (lookUp: LookUp): Promise<InsightRows> => {
     const stored = storedIn(rangeOfReads(question.notes.reads));
     return runs.rows(call, stored, statementOf(question, lookUp), deadline);

@@ -8,10 +8,9 @@ import {
   checkGroups,
   looksForPart,
 } from '../../platform/filters/filter-bounds.ts';
-import { checkPropertyName } from '../../platform/filters/filter-rules.ts';
+import { checkPropertyName, heldByAbsence } from '../../platform/filters/filter-rules.ts';
 import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import {
-  FilterOperator,
   LogicalOperator,
   type PropertyFilter,
   PropertySource,
@@ -150,15 +149,6 @@ function joined<T>(all: readonly T[], word: 'AND' | 'OR', sqlOf: (one: T) => str
   return terms.length === 0 ? always : `(${terms.map((sql) => `(${sql})`).join(` ${word} `)})`;
 }
 
-/** Operators that hold for a profile without the property. */
-const heldByAbsence: ReadonlySet<FilterOperator> = new Set([
-  FilterOperator.NOT_EQUALS,
-  FilterOperator.NOT_CONTAINS,
-  FilterOperator.IS_NOT_SET,
-  FilterOperator.NOT_IN,
-  FilterOperator.NOT_BETWEEN,
-]);
-
 function oneCondition(filter: PropertyFilter, path: string, bindings: Bindings): ProfileCondition {
   checkPropertyName(filter, path);
   const { property, source } = filter;
@@ -166,7 +156,7 @@ function oneCondition(filter: PropertyFilter, path: string, bindings: Bindings):
     case PropertySource.UNSPECIFIED:
     case PropertySource.PROFILE: {
       const sql = comparison(filter, path, traitComparisons(property, bindings));
-      const admitsTraitless = heldByAbsence.has(filter.operator);
+      const admitsTraitless = heldByAbsence(filter.operator);
       return { sql, parts: { traits: sql, activity: always }, admitsTraitless };
     }
     case PropertySource.AUTO: {

@@ -16,19 +16,7 @@ import {
   UserFlowQuerySchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 
-export type FormId =
-  | 'trends'
-  | 'segmentation'
-  | 'sessions'
-  | 'funnel'
-  | 'retention'
-  | 'user-flow'
-  | 'top-k'
-  | 'lifecycle'
-  | 'stickiness';
-
-export type QuestionForm = {
-  id: FormId;
+interface FormRules {
   name: string;
   /** What it answers, in a sentence. */
   says: string;
@@ -39,7 +27,7 @@ export type QuestionForm = {
   hasBuckets: boolean;
   /** Whether the range before can stand beside it. */
   hasBefore: boolean;
-};
+}
 
 const series = (index: number): string => `Series ${index + 1}`;
 const none = { least: 0, most: 0, nameOf: series };
@@ -48,7 +36,7 @@ const one = { least: 1, most: 1, nameOf: () => 'Active means' };
 
 const plain = { hasAggregation: false, hasBreakdowns: false, hasBuckets: false, hasBefore: false };
 
-export const forms: readonly QuestionForm[] = [
+const listed = [
   {
     ...plain,
     id: 'trends',
@@ -133,7 +121,24 @@ export const forms: readonly QuestionForm[] = [
     events: one,
     hasBuckets: true,
   },
-];
+] as const satisfies readonly (FormRules & { id: string })[];
+
+export type FormId = (typeof listed)[number]['id'];
+export type QuestionForm = FormRules & { id: FormId };
+export const forms: readonly QuestionForm[] = listed;
+
+/** The form of each type but visits. A type of the API without a line here does not compile. */
+const formOfType: Record<InsightType, FormId> = {
+  [InsightType.UNSPECIFIED]: 'trends',
+  [InsightType.TRENDS]: 'trends',
+  [InsightType.SEGMENTATION]: 'segmentation',
+  [InsightType.FUNNEL]: 'funnel',
+  [InsightType.RETENTION]: 'retention',
+  [InsightType.USER_FLOW]: 'user-flow',
+  [InsightType.TOP_K]: 'top-k',
+  [InsightType.LIFECYCLE]: 'lifecycle',
+  [InsightType.STICKINESS]: 'stickiness',
+};
 
 const types: Record<FormId, InsightType> = {
   trends: InsightType.TRENDS,
@@ -152,16 +157,7 @@ export function formById(id: string): QuestionForm | undefined {
 }
 
 export function formOf(spec: InsightQuerySpec): QuestionForm {
-  const id = spec.session
-    ? 'sessions'
-    : forms.find((form) => types[form.id] === spec.insightType)?.id;
-  return formById(id ?? 'trends') ?? trendsForm();
-}
-
-function trendsForm(): QuestionForm {
-  const [trends] = forms;
-  if (!trends) throw new Error('there are no forms');
-  return trends;
+  return formById(spec.session ? 'sessions' : formOfType[spec.insightType]) ?? listed[0];
 }
 
 export function emptyEvent(kind = ''): EventQuery {

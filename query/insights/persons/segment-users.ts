@@ -5,11 +5,6 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
-import {
-  checkFilterCount,
-  checkFilters,
-  looksForPart,
-} from '../../../platform/filters/filter-bounds.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -24,7 +19,6 @@ import {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import {
   checkEventFilters,
-  namedFilters,
   readPageSize,
   readPageToken,
   readTimeRange,
@@ -39,7 +33,7 @@ import { readRows, type Statement } from '../../read-rows.ts';
 import { keyTextSql } from '../forms/top/user-profiles.ts';
 import { anyOf, eventCondition, groupsCondition } from '../read/event-condition.ts';
 import { createNotes } from '../read/plan-notes.ts';
-import type { Question } from '../read/question.ts';
+import { checkFilterLists, type Question } from '../read/question.ts';
 import { mergedIdsSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
 
@@ -101,23 +95,11 @@ function checkSize({ filterGroups }: SegmentUsersRequest, events: readonly Event
   if (filterGroups.length > maxFilterGroups) {
     throw invalidArgument('filterGroups', `takes at most ${maxFilterGroups}`);
   }
-  const all = [...events, ...filterGroups];
-  const count = all.reduce((sum, { filters }) => sum + filters.length, 0);
-  checkFilterCount(count, 'filterGroups');
-  const named = filterGroups.flatMap(({ filters }, place) =>
-    filters.map((filter, index) => ({
-      filter,
-      path: `filterGroups[${place}].filters[${index}]`,
-    })),
-  );
-  const texts = events.flatMap(kindsOf);
-  // A path into a trait has the engine parse the trait's JSON, too.
-  checkFilters(
-    [...namedFilters(events, member), ...named],
-    'filterGroups',
-    texts,
-    ({ operator, property }) => looksForPart(operator) || property.includes('.'),
-  );
+  const lists = [
+    ...events.map(({ filters }, index) => ({ filters, path: `events[${index}]${member}` })),
+    ...filterGroups.map(({ filters }, index) => ({ filters, path: `filterGroups[${index}]` })),
+  ];
+  checkFilterLists(lists, 'filterGroups', events.flatMap(kindsOf));
 }
 
 /** Rows of: a user's key in hex; the distinct id whose hash it is, '' where the user has events of merged ids alone. */

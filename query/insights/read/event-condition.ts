@@ -2,11 +2,10 @@
 // for the event's person, whose key is the column user_key (persons.ts).
 
 import { checkGroups } from '../../../platform/filters/filter-bounds.ts';
-import { checkPropertyName } from '../../../platform/filters/filter-rules.ts';
+import { checkPropertyName, heldByAbsence } from '../../../platform/filters/filter-rules.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import {
   type EventFilter,
-  FilterOperator,
   LogicalOperator,
   type PropertyFilter,
   PropertySource,
@@ -149,33 +148,7 @@ function filterSql(filter: PropertyFilter, path: string, { project, bindings }: 
   checkPropertyName(filter, path);
   const holds = comparison(filter, path, traitComparisons(filter.property, bindings));
   // A person without traits is not in `profiles`: where the condition holds for them, the others are excluded.
-  return admitsTraitless(filter)
+  return heldByAbsence(filter.operator)
     ? `(user_key NOT IN (SELECT profile_key ${livingProfilesSql(project)} AND NOT (${holds})))`
     : `(user_key IN (SELECT profile_key ${livingProfilesSql(project)} AND (${holds})))`;
-}
-
-function admitsTraitless({ operator }: PropertyFilter): boolean {
-  switch (operator) {
-    case FilterOperator.NOT_EQUALS:
-    case FilterOperator.NOT_CONTAINS:
-    case FilterOperator.IS_NOT_SET:
-    case FilterOperator.NOT_IN:
-    case FilterOperator.NOT_BETWEEN:
-      return true;
-    case FilterOperator.UNSPECIFIED:
-    case FilterOperator.EQUALS:
-    case FilterOperator.CONTAINS:
-    case FilterOperator.IS_SET:
-    case FilterOperator.LT:
-    case FilterOperator.LTE:
-    case FilterOperator.GT:
-    case FilterOperator.GTE:
-    case FilterOperator.IN:
-    case FilterOperator.BETWEEN:
-      return false;
-    default:
-      // A number that is no operator was refused before.
-      operator satisfies never;
-      return false;
-  }
 }

@@ -16,6 +16,11 @@ export const storedTypes = ['column', 'string', 'int', 'double', 'bool', 'time']
 export type StoredType = (typeof storedTypes)[number];
 export type PropertyTypes = ReadonlySet<StoredType>;
 
+/** Whether a property that has a column never had other values. */
+export function isOfColumn(types: PropertyTypes | undefined): boolean {
+  return types !== undefined && [...types].every((type) => type === 'column');
+}
+
 export interface Facts {
   /** The types of each name, none of one that was never stored; undefined where the table has not every name. */
   types: ReadonlyMap<string, PropertyTypes> | undefined;

@@ -14,6 +14,7 @@ import {
   maxQuestionMs,
   minQuestionMs,
 } from '../../../platform/limits.ts';
+import type { PropertyFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import type {
   Granularity,
   InsightQuerySpec,
@@ -168,7 +169,7 @@ function readAsOf({ asOf }: QueryRequest): number | undefined {
   return Math.min(Math.max(ms, minQuestionMs), maxQuestionMs);
 }
 
-/** Before any processing, and each count before what it counts. */
+/** Before any processing. */
 function checkTexts(spec: InsightQuerySpec): void {
   const { events, breakdowns, filterGroups } = spec;
   atMost(events.length, maxEvents, 'spec.events');
@@ -185,12 +186,7 @@ function checkTexts(spec: InsightQuerySpec): void {
     ...filtered.map(({ event, path }) => ({ filters: event?.filters ?? [], path })),
     ...filterGroups.map(({ filters }, index) => ({ filters, path: `spec.filterGroups[${index}]` })),
   ];
-  const count = groups.reduce((sum, { filters }) => sum + filters.length, 0);
-  checkFilterCount(count, 'spec');
   for (const { event, path } of filtered) if (event !== undefined) checkEventKinds(event, path);
-  const named = groups.flatMap(({ filters, path }) =>
-    filters.map((filter, index) => ({ filter, path: `${path}.filters[${index}]` })),
-  );
   const texts = [
     ...filtered.flatMap(({ event }) => [event?.kind ?? '', ...(event?.kinds ?? [])]),
     ...events.map(({ aggregationProperty }) => aggregationProperty),
@@ -200,13 +196,26 @@ function checkTexts(spec: InsightQuerySpec): void {
       (text) => text ?? '',
     ),
   ];
-  // A path into a trait has the engine parse the trait's JSON, too.
-  checkFilters(
-    named,
-    'spec',
-    texts,
-    ({ operator, property }) => looksForPart(operator) || property.includes('.'),
+  checkFilterLists(groups, 'spec', texts);
+}
+
+/** Throws invalid_argument where all filters of a request, and its other texts, are too many or too long. */
+export function checkFilterLists(
+  lists: readonly { filters: readonly PropertyFilter[]; path: string }[],
+  field: string,
+  texts: readonly string[],
+): void {
+  checkFilterCount(
+    lists.reduce((sum, { filters }) => sum + filters.length, 0),
+    field,
   );
+  const named = lists.flatMap(({ filters, path }) =>
+    filters.map((filter, index) => ({ filter, path: `${path}.filters[${index}]` })),
+  );
+  // A path into a trait has the engine parse the trait's JSON, too.
+  const isSearch = ({ operator, property }: PropertyFilter): boolean =>
+    looksForPart(operator) || property.includes('.');
+  checkFilters(named, field, texts, isSearch);
 }
 
 function atMost(count: number, max: number, field: string): void {

@@ -77,7 +77,7 @@ async function ask(
   sql = 'question',
   { project = 'a', params = {}, signal = new AbortController().signal } = {},
 ) {
-  const stored = runs.stored(project, range, await runs.completeUntil(project));
+  const stored = runs.stored(project, range, await runs.sources.completeUntilMs(project));
   return runs.rows({ projectId: project }, stored, { sql, params, maxRows: 10 }, { signal });
 }
 

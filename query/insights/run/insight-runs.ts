@@ -81,9 +81,7 @@ const settleMs = 5_000;
 const unsettledKeepMs = 1_000;
 
 export class InsightRuns {
-  readonly log: Pick<Log, 'debug'> | undefined;
-  readonly ladder: readonly string[] | undefined;
-  readonly #sources: InsightSources;
+  readonly sources: InsightSources;
   readonly #nowMs: () => number;
   readonly #cache = new ResultCache<Kept>(maxCacheBytes);
   readonly #runs = new SingleFlight<Kept>();
@@ -93,16 +91,9 @@ export class InsightRuns {
   readonly #versions = new Map<string, { version: string; sinceMs: number; seenAtMs: number }>();
 
   constructor(sources: InsightSources) {
-    this.#sources = sources;
-    this.log = sources.log;
-    this.ladder = sources.ladder;
+    this.sources = sources;
     this.#nowMs = sources.nowMs ?? (() => performance.now());
     this.#kept = new KeptDays(sources);
-  }
-
-  /** To be asked first: a statement may count what is stored meanwhile, and misses nothing from before. */
-  completeUntil(projectId: string): Promise<number | undefined> {
-    return this.#sources.completeUntilMs(projectId);
   }
 
   /** What a statement depends on that reads this range. One check at a time of a range, whoever asks. */
@@ -164,7 +155,7 @@ export class InsightRuns {
 
   /** Runs the small statements that a question needs beside its own, in the project's turns for look-ups. */
   smallReads(projectId: string): RowReader {
-    const { clickhouse, turns } = this.#sources;
+    const { clickhouse, turns } = this.sources;
     return turns.reader(clickhouse, projectId, 'look-up');
   }
 
@@ -196,7 +187,7 @@ export class InsightRuns {
   }
 
   async #run({ projectId, spend }: Asker, statement: InsightStatement, signal: AbortSignal) {
-    const { clickhouse, insightTurns, memoryBytes } = this.#sources;
+    const { clickhouse, insightTurns, memoryBytes } = this.sources;
     const inTurn = insightTurns.reader(clickhouse, projectId, 'search', spend);
     return runInsight(inTurn, statement, memoryBytes, signal);
   }
@@ -205,7 +196,7 @@ export class InsightRuns {
     const nowMs = this.#nowMs();
     const seen = this.#versions.get(range);
     if (seen?.version !== version) {
-      const seenAtMs = this.#sources.clock.nowMs();
+      const seenAtMs = this.sources.clock.nowMs();
       setBounded(this.#versions, range, { version, sinceMs: nowMs, seenAtMs }, maxRanges);
       return false;
     }

@@ -8,33 +8,42 @@ import { zones } from '../../../platform/zones/zones.ts';
 import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { exactText } from '../../filters/bindings.ts';
 import { eventsWhere } from '../read/event-condition.ts';
-import type { DayCells } from '../read/plan-notes.ts';
+import type { DayCells, Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { bucketStarts } from '../read/time-buckets.ts';
+import { groupValuesSql } from '../sql/ranked-groups.ts';
 import { groupColumn } from '../sql/read-events.ts';
 import { hasDays } from './cut.ts';
 
-/** Placeholders that a statement gets when it runs: kept days and the version of each; days to keep; their buckets. */
-export const keptDays = '{kept:Array(Date)}';
-/** Days that need no look: neither they nor the days beside them have to be counted. */
-export const daysApart = '{days_apart:Array(Date)}';
-const keptVersions = '{kept_versions:Array(UInt64)}';
-export const daysToKeep = '{days_to_keep:Array(Date)}';
-const versionsToKeep = '{versions_to_keep:Array(UInt64)}';
-/** A day and its version in one text, as editionOf makes it. */
-export const keptEditions = '{kept_editions:Array(String)}';
-export const editionsToKeep = '{editions_to_keep:Array(String)}';
-/** With the one before and the one after each. */
-export const daysAroundThoseToKeep = '{days_around:Array(Date)}';
-const keptBuckets = '{kept_buckets:Array(Int64)}';
-/** When days of the zone begin. */
-export const dayStartsToKeep = '{day_starts:Array(Int64)}';
-/** When those begin that lie whole in the range and are kept. */
-export const wholeZoneDays = '{whole_zone_days:Array(Int64)}';
-/** Kept days whose events in the range all lie in these. */
-export const daysOfWholeZoneDays = '{days_of_whole_zone_days:Array(Date)}';
-/** What tells series apart whose days depend on the events of more days. */
-const keptReach = '{kept_reach:String}';
+/** Placeholders of the days that a statement finds kept. */
+export const kept = {
+  days: '{kept:Array(Date)}',
+  versions: '{kept_versions:Array(UInt64)}',
+  /** A day and its version in one text, as editionOf makes it. */
+  editions: '{kept_editions:Array(String)}',
+  /** Days that need no look: neither they nor the days beside them have to be counted. */
+  daysApart: '{days_apart:Array(Date)}',
+  /** When days of the zone begin that lie whole in the range and are kept. */
+  wholeZoneDays: '{whole_zone_days:Array(Int64)}',
+  /** Days whose events in the range all lie in these. */
+  daysOfWholeZoneDays: '{days_of_whole_zone_days:Array(Date)}',
+  /** What tells series apart whose days depend on the events of more days. */
+  reach: '{kept_reach:String}',
+} as const;
+
+/** Placeholders of a statement that keeps days of a series. */
+export const toKeep = {
+  project: '{keep_project:String}',
+  series: '{keep_series:String}',
+  days: '{days_to_keep:Array(Date)}',
+  versions: '{versions_to_keep:Array(UInt64)}',
+  editions: '{editions_to_keep:Array(String)}',
+  /** With the one before and the one after each. */
+  daysAround: '{days_around:Array(Date)}',
+  buckets: '{kept_buckets:Array(Int64)}',
+  /** When days of the zone begin. */
+  dayStarts: '{day_starts:Array(Int64)}',
+} as const;
 
 /** `day` since the epoch. */
 export function editionOf(day: number, version: number): string {
@@ -42,16 +51,13 @@ export function editionOf(day: number, version: number): string {
 }
 
 /** The start of an event's bucket, or of its UTC day where the bucket began before; over its column occur_time. */
-export const keptBucketSql = `roundDown(toUnixTimestamp64Milli(occur_time), ${keptBuckets})`;
+export const keptBucketSql = `roundDown(toUnixTimestamp64Milli(occur_time), ${toKeep.buckets})`;
 
 /** A condition on rows of `events`: their days are not kept. */
-export const notKept = eventsWhere(`toDate(occur_time) NOT IN ${keptDays}`);
+export const notKept = eventsWhere(`toDate(occur_time) NOT IN ${kept.days}`);
 
 /** The UTC days of a question's range whose cells may be kept. */
-export interface QuestionDays {
-  /** The range, half-open, in milliseconds. */
-  fromMs: number;
-  toMs: number;
+export interface QuestionDays extends Range {
   /** Days since the epoch, both included. */
   first: number;
   last: number;
@@ -106,7 +112,7 @@ export function hasZoneDays(question: Question): boolean {
 
 /**
  * Has the days of a series kept, and returns a SELECT of those that are: (group_0, …, bucket, a, b, c, d). `cellsSql`
- * answers the same columns over the days `daysToKeep`, with buckets by `keptBucketSql`. `bucket` is SQL over the column
+ * answers the same columns over the days `toKeep.days`, with buckets by `keptBucketSql`. `bucket` is SQL over the column
  * occur_time. `a` is the column of the table in which that part is kept.
  */
 export function keepCells(
@@ -114,15 +120,16 @@ export function keepCells(
   cellsSql: string,
   { width, bucket, a = 'a', reachDays = 0 }: KeptColumns,
 ): string {
-  const places = Array.from({ length: width }, (_, index) => index);
-  const texts = places.map((index) => `toString(${groupColumn(index)})`).join(', ');
-  const groups = width === 0 ? 'emptyArrayString()' : `[${texts}]`;
+  const groups = width === 0 ? 'emptyArrayString()' : groupValuesSql(width);
   const cells = `SELECT bucket, ${groups} AS groups, a, b, c, d FROM (${cellsSql})`;
-  const room = `(SELECT count() FROM kept_cells WHERE project_id = ${project} AND series = ${series} AND day IN ${daysToKeep})`;
+  const room = `(SELECT count() FROM kept_cells WHERE project_id = ${toKeep.project} AND series = ${toKeep.series} AND day IN ${toKeep.days})`;
   const keep = [insertCellsSql(cells, a), listDaysSql(room)];
   const key = keepDays(question, cellsSql, { keep, reachDays });
-  const names = places.map((index) => `groups[${index + 1}] AS ${groupColumn(index)}, `).join('');
-  return `SELECT ${names}${bucket} AS bucket, ${a} AS a, b, c, d FROM (${keptCellsSql(question, key)})`;
+  const names = Array.from(
+    { length: width },
+    (_, index) => `groups[${index + 1}] AS ${groupColumn(index)}, `,
+  );
+  return `SELECT ${names.join('')}${bucket} AS bucket, ${a} AS a, b, c, d FROM (${keptCellsSql(question, key)})`;
 }
 
 /** Notes that days of a series may be kept, and returns the series' key; `rows` is what is kept of them. */
@@ -149,15 +156,15 @@ type PartColumn = 'a' | 'sums';
 
 /** SQL of a series' name, which says on how many days around a day all series of the statement depend. */
 export function seriesSql({ bindings }: Pick<Question, 'bindings'>, key: string): string {
-  return `concat(${bindings.bind('String', key)}, ${keptReach})`;
+  return `concat(${bindings.bind('String', key)}, ${kept.reach})`;
 }
 
 /** Rows of kept_cells of a series in the range, on the days that are kept. */
 export function keptCellsSql(question: Question, key: string): string {
   const { project, bindings, fromMs, toMs } = question;
   return `SELECT *, fromUnixTimestamp64Milli(moment_ms, 'UTC') AS occur_time FROM kept_cells FINAL
-    WHERE project_id = ${project} AND series = ${seriesSql(question, key)} AND day IN ${keptDays}
-      AND edition = ${keptVersions}[indexOf(${keptDays}, day)]
+    WHERE project_id = ${project} AND series = ${seriesSql(question, key)} AND day IN ${kept.days}
+      AND edition = ${kept.versions}[indexOf(${kept.days}, day)]
       AND moment_ms >= ${bindings.bind('Int64', fromMs)} AND moment_ms < ${bindings.bind('Int64', toMs)}`;
 }
 
@@ -165,29 +172,25 @@ export function keptCellsSql(question: Question, key: string): string {
 const maxCells = 50_000;
 const maxGroupBytes = 200;
 
-/** The project and the series of a statement that keeps days. */
-export const project = '{keep_project:String}';
-export const series = '{keep_series:String}';
-
 /**
- * Keeps cells: `sql` is a SELECT of (bucket, groups, a, b, c, d) over the days `daysToKeep`, with buckets by
+ * Keeps cells: `sql` is a SELECT of (bucket, groups, a, b, c, d) over the days `toKeep.days`, with buckets by
  * `keptBucketSql`. The numbers of several cells are combined as the question's own are. More than `maxCells` are not
  * kept. No day is listed.
  */
 export function insertCellsSql(sql: string, a: PartColumn = 'a'): string {
   const isTooMuch = `count() OVER () > ${maxCells} OR arrayExists(text -> length(text) > ${maxGroupBytes}, groups)`;
   return `INSERT INTO kept_cells (project_id, series, day, moment_ms, groups, version, edition, ${a}, b, c, d)
-    SELECT ${project}, ${series}, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
-      ${versionsToKeep}[indexOf(${daysToKeep}, of_day)] + throwIf(is_too_much) AS of_version, of_version,
+    SELECT ${toKeep.project}, ${toKeep.series}, toDate(intDiv(cell.bucket, ${dayMs})) AS of_day, cell.bucket, cell.groups,
+      ${toKeep.versions}[indexOf(${toKeep.days}, of_day)] + throwIf(is_too_much) AS of_version, of_version,
       cell.a, cell.b, cell.c, cell.d
     FROM (SELECT *, ${isTooMuch} AS is_too_much FROM (${sql})) AS cell`;
 }
 
-/** Lists the days `daysToKeep` as kept; `cells` is SQL for the room that all of them take, in cells. */
+/** Lists the days `toKeep.days` as kept; `cells` is SQL for the room that all of them take, in cells. */
 export function listDaysSql(cells: string): string {
   return `INSERT INTO kept_days (project_id, series, day, version, cells)
-    SELECT ${project}, ${series}, one.1, one.2, intDiv(stored, length(${daysToKeep})) + 1
-    FROM (SELECT arrayJoin(arrayZip(${daysToKeep}, ${versionsToKeep})) AS one, ${cells} AS stored)`;
+    SELECT ${toKeep.project}, ${toKeep.series}, one.1, one.2, intDiv(stored, length(${toKeep.days})) + 1
+    FROM (SELECT arrayJoin(arrayZip(${toKeep.days}, ${toKeep.versions})) AS one, ${cells} AS stored)`;
 }
 
 /** Of the tables: cells of an older one are not found. */

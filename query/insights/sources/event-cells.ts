@@ -12,7 +12,7 @@ import {
   readEventsSql,
 } from '../sql/read-events.ts';
 import { countedEventsSql } from './counted-kinds.ts';
-import { daysToKeep, keepCells, keptBucketSql, notKept } from './day-cells.ts';
+import { keepCells, keptBucketSql, notKept, toKeep } from './day-cells.ts';
 import { sourceOf } from './ladder.ts';
 
 export interface EventCells {
@@ -55,7 +55,7 @@ export function eventCellsSql(question: Question, cells: EventCells): string {
     return `SELECT ${names}bucket, a, b, c AS weight FROM (${grouped(bucket, { condition })})`;
   }
   const live = grouped(bucket, { condition: both(condition, notKept) });
-  const ofDay = grouped(keptBucketSql, { condition, days: daysToKeep });
+  const ofDay = grouped(keptBucketSql, { condition, days: toKeep.days });
   const a = measure.combine === 'sumMap' ? 'sums' : 'a';
   const kept = keepCells(question, ofDay, { width, bucket, a });
   return `SELECT ${names}bucket, ${measure.combine}(cell.a) AS a, sum(cell.b) AS b, sum(cell.c) AS weight

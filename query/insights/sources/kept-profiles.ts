@@ -11,20 +11,13 @@ import { bucketPlaceSql } from '../sql/bucket-place.ts';
 import { changedKeysSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
 import {
-  dayStartsToKeep,
-  daysAroundThoseToKeep,
-  daysOfWholeZoneDays,
-  daysToKeep,
-  editionsToKeep,
   insertCellsSql,
   keepDays,
+  kept,
   keptCellsSql,
-  keptEditions,
   listDaysSql,
-  project,
-  series,
   seriesSql,
-  wholeZoneDays,
+  toKeep,
 } from './day-cells.ts';
 
 export interface KeptProfiles {
@@ -54,44 +47,44 @@ export function keptProfiles(question: Question, condition: EventCondition): Kep
   const ofDays = { ...question, buckets: [0, dayMs], granularity: Granularity.DAY };
   const key = keepDays(ofDays, rows, { keep: keepSql(rows), reachDays });
   const from = (more = ''): string => `FROM kept_active_profiles
-    PREWHERE project_id = ${question.project} AND series = ${seriesSql(question, key)} AND edition IN ${keptEditions}${more}
-    WHERE moment_ms IN ${wholeZoneDays}`;
+    PREWHERE project_id = ${question.project} AND series = ${seriesSql(question, key)} AND edition IN ${kept.editions}${more}
+    WHERE moment_ms IN ${kept.wholeZoneDays}`;
   const profiles = question.spec.includeCookieless ? 'a + b' : 'a';
   return {
     activity: (buckets) => {
       const place = bucketPlaceSql(question, buckets, 'moment_ms');
       return `SELECT profile_key, cookieless, ${placeBits(buckets.length)} FROM (SELECT profile_key, cookieless, ${place} AS place ${from()})`;
     },
-    counts: `SELECT moment_ms AS bucket, ${profiles} AS profiles FROM (${keptCellsSql(question, key)}) WHERE moment_ms IN ${wholeZoneDays}`,
+    counts: `SELECT moment_ms AS bucket, ${profiles} AS profiles FROM (${keptCellsSql(question, key)}) WHERE moment_ms IN ${kept.wholeZoneDays}`,
     changed: `SELECT moment_ms AS bucket, profile_key ${from(` AND profile_key IN ${changedKeysSql(question)}`)}`,
-    mayBeOther: eventsWhere(`toDate(occur_time) NOT IN ${daysOfWholeZoneDays}`),
-    isOther: (startMs) => `${startMs} NOT IN ${wholeZoneDays}`,
+    mayBeOther: eventsWhere(`toDate(occur_time) NOT IN ${kept.daysOfWholeZoneDays}`),
+    isOther: (startMs) => `${startMs} NOT IN ${kept.wholeZoneDays}`,
   };
 }
 
-/** SELECT of the profiles of each day of the zone that begins in `daysToKeep`. */
+/** SELECT of the profiles of each day of the zone that begins in `toKeep.days`. */
 function rowsSql(question: Question, condition: EventCondition): string {
   const columns = {
-    moment_ms: `roundDown(toUnixTimestamp64Milli(occur_time), ${dayStartsToKeep})`,
+    moment_ms: `roundDown(toUnixTimestamp64Milli(occur_time), ${toKeep.dayStarts})`,
     ...{ sender_key: 'profile_key', is_cookieless: 'cookieless' },
   };
-  const events = readEventsSql(question, { condition, columns, days: daysAroundThoseToKeep });
+  const events = readEventsSql(question, { condition, columns, days: toKeep.daysAround });
   // What lies before the first of the starts is rounded up to it.
   return `SELECT moment_ms, toDate(intDiv(moment_ms, ${dayMs})) AS day, sender_key, max(is_cookieless) AS is_cookieless
     FROM (${events}) WHERE moment_ms <= toUnixTimestamp64Milli(occur_time)
-      AND toDate(intDiv(moment_ms, ${dayMs})) IN ${daysToKeep} GROUP BY moment_ms, sender_key
+      AND toDate(intDiv(moment_ms, ${dayMs})) IN ${toKeep.days} GROUP BY moment_ms, sender_key
     SETTINGS max_rows_to_group_by = ${maxRows}, group_by_overflow_mode = 'throw'`;
 }
 
 function keepSql(rows: string): string[] {
   return [
     `INSERT INTO kept_active_profiles (project_id, series, edition, moment_ms, profile_key, cookieless)
-    SELECT ${project}, ${series}, ${editionsToKeep}[indexOf(${daysToKeep}, day)], moment_ms, sender_key, is_cookieless
+    SELECT ${toKeep.project}, ${toKeep.series}, ${toKeep.editions}[indexOf(${toKeep.days}, day)], moment_ms, sender_key, is_cookieless
     FROM (${rows})`,
     insertCellsSql(`SELECT moment_ms AS bucket, emptyArrayString() AS groups,
       toFloat64(countIf(NOT is_cookieless)) AS a, toFloat64(countIf(is_cookieless)) AS b, toFloat64(0) AS c, toFloat64(0) AS d
       FROM (${rows}) GROUP BY moment_ms`),
     listDaysSql(`(SELECT intDiv(count(), ${rowsOfCell}) FROM kept_active_profiles
-      WHERE project_id = ${project} AND series = ${series} AND edition IN ${editionsToKeep})`),
+      WHERE project_id = ${toKeep.project} AND series = ${toKeep.series} AND edition IN ${toKeep.editions})`),
   ];
 }

@@ -6,7 +6,7 @@ import type { Bindings } from '../../filters/bindings.ts';
 import { doubleTextSql, timeTextSql } from '../../filters/canonical-text.ts';
 import { traitJsonSql } from '../../filters/profile-condition.ts';
 import { placeOf } from '../../filters/property-condition.ts';
-import type { PropertyTypes, StoredType } from '../read/property-types.ts';
+import { isOfColumn, type PropertyTypes, type StoredType } from '../read/property-types.ts';
 
 /** SQL over columns of `events`. `types` are those that the property was ever stored with; all where unknown. */
 export function propertyTextSql(
@@ -17,13 +17,7 @@ export function propertyTextSql(
   const place = placeOf(property, bindings);
   const { column } = place;
   const has = (type: StoredType): boolean => types === undefined || types.has(type);
-  if (
-    column !== undefined &&
-    types !== undefined &&
-    [...types].every((type) => type === 'column')
-  ) {
-    return `concat('=', ${column})`;
-  }
+  if (column !== undefined && isOfColumn(types)) return `concat('=', ${column})`;
   const branches: string[] = [];
   const add = (condition: string, text: string): void => {
     branches.push(`${condition}, concat('=', ${text})`);

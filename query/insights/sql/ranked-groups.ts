@@ -97,14 +97,13 @@ export function rankedGroupsSql(cells: Cells): string {
     return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, groupArray((bucket, a, b)) AS cells,
       toUInt64(1) AS folded FROM (${sql})`;
   }
-  const columns = Array.from({ length: groups }, (_, index) => groupColumn(index));
-  const names = columns.join(', ');
+  const names = Array.from({ length: groups }, (_, index) => groupColumn(index)).join(', ');
   const shown = numbers?.map((name) => `toFloat64(${name})`) ?? [finishedSql(measure), 'b'];
   const summed = (numbers ?? ['a', 'b']).map(
     (name, index) => `${index === 0 ? measure.combine : 'sum'}(cell.${index + 2}) AS ${name}`,
   );
   return `SELECT place, any(shown) AS values, groupArray((bucket, ${shown.join(', ')})) AS cells, any(folded) AS folded FROM (
-    SELECT least(rank, ${limit + 1}) AS place, bucket, any(if(rank > ${limit}, [], [${columns.map((name) => `toString(${name})`).join(', ')}])) AS shown,
+    SELECT least(rank, ${limit + 1}) AS place, bucket, any(if(rank > ${limit}, [], ${groupValuesSql(groups)})) AS shown,
       ${summed.join(', ')}, any(if(rank > ${limit}, total - ${limit}, 1)) AS folded
     FROM (
       SELECT ${names}, cells, row_number() OVER (ORDER BY weight DESC, ${names}) AS rank, count() OVER () AS total

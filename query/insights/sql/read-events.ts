@@ -93,12 +93,9 @@ function scopeConditions(question: Question, read: EventRead): string[] {
   if (days !== undefined) return [`project_id = ${project}`, `toDate(occur_time) IN ${days}`];
   question.notes.reads.push({ fromMs, toMs });
   const conditions = [`project_id = ${project}`, withinSql({ fromMs, toMs }, bindings)];
-  if (asOfMs !== undefined) {
-    conditions.push(
-      `receive_time ${read.receivedLater === true ? '>' : '<='} ${momentSql(asOfMs, bindings)}`,
-    );
-  }
-  return conditions;
+  if (asOfMs === undefined) return conditions;
+  const order = read.receivedLater === true ? '>' : '<=';
+  return [...conditions, `receive_time ${order} ${momentSql(asOfMs, bindings)}`];
 }
 
 /** Holds for the events of the ranges. One read of several costs less than one of each. */
@@ -107,18 +104,15 @@ export function withinRanges(ranges: readonly Range[], bindings: Bindings): Even
   return eventsWhere(`(${within.join(' OR ')})`);
 }
 
+/**
+ * The order of `events` begins with the project and the UTC day, and the engine does not conclude from a range of time
+ * which days these are: without the hint it looks through all other days of a large part.
+ */
 function withinSql({ fromMs, toMs }: Range, bindings: Bindings): string {
   const [from, to] = [momentSql(fromMs, bindings), momentSql(toMs, bindings)];
-  return `occur_time >= ${from} AND occur_time < ${to} AND ${daysHintSql(fromMs, toMs, bindings)}`;
-}
-
-/**
- * Holds for every event. The order of `events` begins with the project and the UTC day, and the engine does not
- * conclude from a range of time which days these are: without the hint it looks through all other days of a large part.
- */
-function daysHintSql(fromMs: number, toMs: number, bindings: Bindings): string {
   const [first, last] = [daySql(fromMs, bindings), daySql(toMs - 1, bindings)];
-  return `indexHint(toDate(occur_time) >= ${first} AND toDate(occur_time) <= ${last})`;
+  return `occur_time >= ${from} AND occur_time < ${to}
+    AND indexHint(toDate(occur_time) >= ${first} AND toDate(occur_time) <= ${last})`;
 }
 
 /** Adds the columns of the groups that are traits to rows with a user_key. */

@@ -3,7 +3,6 @@
 import { type Formula, readFormulas } from '../../read/formula.ts';
 import type { Question } from '../../read/question.ts';
 import {
-  type Group,
   groupedRowsSql,
   readGroups,
   readLeftOut,
@@ -38,7 +37,8 @@ export function planSeries(question: Question, withTotal: boolean): ValuesPlan {
         groups: (groups[eventIndex] ?? []).map((group) => valuesOf(group, aggregation.measure)),
       }));
       // The same groups are folded in all series that have them in common.
-      const folded = formulas.length === 0 ? groups.flat() : mostFolded(groups.flat());
+      const others = groups.flat().filter(({ isOthers }) => isOthers);
+      const folded = formulas.length === 0 ? others : others.slice(0, 1);
       return {
         series: [...answered, ...formulaSeries(question, formulas, answered)],
         total: (first && total && valuesOf(total, first.aggregation.measure).values.get(0)) ?? 0,
@@ -46,10 +46,6 @@ export function planSeries(question: Question, withTotal: boolean): ValuesPlan {
       };
     },
   };
-}
-
-function mostFolded(groups: readonly Group[]): Group[] {
-  return groups.filter(({ isOthers }) => isOthers).slice(0, 1);
 }
 
 function seriesSqlOf(

@@ -3,6 +3,7 @@
 
 import { columnOfProperty } from '../../../../platform/clickhouse/event-columns.ts';
 import { both, eventsWhere } from '../../read/event-condition.ts';
+import { isOfColumn } from '../../read/property-types.ts';
 import type { Question } from '../../read/question.ts';
 import { endedVisitsSql, exitColumns } from './ended-visits.ts';
 import { rawCellsSql } from './raw-visits.ts';
@@ -55,10 +56,9 @@ function entriesOfKindSql(
  */
 function columnsIn(columns: readonly string[], question: Question): string[] | undefined {
   const found = question.breakdowns.map((property) => {
-    const types = question.typesOf(property);
-    const isText = types !== undefined && [...types].every((type) => type === 'column');
     const column = columnOfProperty.get(property)?.column ?? '';
-    return isText && columns.includes(column) ? column : undefined;
+    const isKnown = columns.includes(column) && isOfColumn(question.typesOf(property));
+    return isKnown ? column : undefined;
   });
   return found.every((column) => column !== undefined) ? found : undefined;
 }

@@ -4,13 +4,7 @@
 
 import { eventsWhere, every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import {
-  daysApart,
-  daysAroundThoseToKeep,
-  daysToKeep,
-  keptBucketSql,
-  keptDays,
-} from '../../sources/day-cells.ts';
+import { kept, keptBucketSql, toKeep } from '../../sources/day-cells.ts';
 import { bucketSql, daySql, type EventRead, momentSql } from '../../sql/read-events.ts';
 import { visitWindow } from './visit.ts';
 
@@ -52,9 +46,9 @@ export function visitDays(question: Question, { unkept }: { unkept: boolean }): 
   const without = (day: string, days: string): string =>
     unkept ? ` AND ${day} NOT IN ${days}` : '';
   const near = (day: string): string =>
-    between(day, window.fromMs, window.toMs) + without(day, daysApart);
+    between(day, window.fromMs, window.toMs) + without(day, kept.daysApart);
   const isNear = eventsWhere(`(${near('toDate(occur_time)')})`);
-  return daysOf((day) => between(day, fromMs, toMs) + without(day, keptDays), near, {
+  return daysOf((day) => between(day, fromMs, toMs) + without(day, kept.days), near, {
     events: { condition: unkept ? isNear : every, ...window },
     isInRange: (first) =>
       `${first} >= ${momentSql(fromMs, bindings)} AND ${first} < ${momentSql(toMs, bindings)}`,
@@ -65,10 +59,10 @@ export function visitDays(question: Question, { unkept }: { unkept: boolean }): 
 
 /** The days to keep, whatever range is asked. */
 export const visitDaysToKeep: VisitDays = daysOf(
-  (day) => `${day} IN ${daysToKeep}`,
-  (day) => `${day} IN ${daysAroundThoseToKeep}`,
+  (day) => `${day} IN ${toKeep.days}`,
+  (day) => `${day} IN ${toKeep.daysAround}`,
   {
-    events: { condition: every, days: daysAroundThoseToKeep },
+    events: { condition: every, days: toKeep.daysAround },
     isInRange: () => 'true',
     ...{ bucket: keptBucketSql, hasOneBucket: false },
   },
