@@ -1,6 +1,6 @@
 // `npm run check`: what fits into two minutes. Types, formats and definitions, the files of plain functions, and of the
 // other tests those that the change since the main branch reaches over the fewest imports. `npm test` has the rest.
-import { prepare } from './prepare.mjs';
+import { build, prepare } from './prepare.mjs';
 import { changedFiles, reachOf } from './tests/changes.mjs';
 import { testFiles, workers } from './tests/files.mjs';
 import { conclude, runChecks, runTests } from './tests/gate.mjs';
@@ -10,8 +10,11 @@ const wholeSeconds = 90;
 /** Of the time of three workers on two cores: their starts, and the end when only one has work. */
 const usedShare = 0.8;
 
-prepare({ needsBroker: true, needsBrowser: true });
-const checked = runChecks();
+prepare({ needsBroker: true, needsBrowser: true, builds: false });
+const changed = changedFiles();
+const checked = runChecks(changed);
+// The types of all that is built are looked at: once is enough.
+build({ isChecked: checked.failed === 0 });
 const { chosen, left } = choose();
 const tested = runTests(chosen.map(({ path }) => path));
 if (left.length > 0) {
@@ -24,7 +27,6 @@ conclude(checked, tested);
 
 /** Plain files cost little: all are chosen. Of the others the nearest to the change, as many as there is time for. */
 function choose() {
-  const changed = changedFiles();
   if (changed === undefined) {
     process.stdout.write('no base is known: what is changed is left to `npm test`\n');
   }

@@ -17,13 +17,13 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Runs all steps in order; exits with code 1 and one sentence where one fails. */
-export function prepare({ needsBroker, needsBrowser = false }) {
+/** Runs all steps in order, the build unless the caller does; exits with code 1 and one sentence where one fails. */
+export function prepare({ needsBroker, needsBrowser = false, builds = true }) {
   requireNode(20, 19);
   installPackages();
   if (needsBroker) installBroker();
   if (needsBrowser) installBrowser();
-  build();
+  if (builds) build();
 }
 
 function fail(sentence) {
@@ -116,14 +116,14 @@ const stampName = '.stamp';
 
 /**
  * Compiles to dist/, and the web app to dist/web/, each where a source of it differs from its last build. A failed
- * build leaves the last one in place.
+ * build leaves the last one in place. `isChecked`: types are right.
  */
-export function build() {
-  buildService();
+export function build({ isChecked = false } = {}) {
+  buildService(isChecked);
   buildPages();
 }
 
-function buildService() {
+function buildService(isChecked) {
   const dist = join(root, 'dist');
   const wanted = hashOf(serviceSources());
   if (isBuilt(dist, wanted)) return;
@@ -137,6 +137,7 @@ function buildService() {
       'tsconfig.build.json',
       '--outDir',
       next,
+      ...(isChecked ? ['--noCheck'] : []),
     ],
     [join('setup', 'browser-script.mjs'), join(next, 'sdk', 'browser')],
   );

@@ -37,7 +37,9 @@ const plainSeconds = 0.3;
 /** A longer file of plain functions begins early: at the end it holds up one core. */
 const maxPlainSeconds = 5;
 
-const keptFile = join(root, 'node_modules', '.cache', 'millrace', 'test-seconds.json');
+/** What a run leaves for the next one here. */
+export const keptFolder = join(root, 'node_modules', '.cache', 'millrace');
+const keptFile = join(keptFolder, 'test-seconds.json');
 
 /**
  * Paths are relative to the root. Plain files share processes: loading the product costs more than many a file.

@@ -112,8 +112,8 @@ export function hasZoneDays(question: Question): boolean {
 
 /**
  * Has the days of a series kept, and returns a SELECT of those that are: (group_0, …, bucket, a, b, c, d). `cellsSql`
- * answers the same columns over the days `toKeep.days`, with buckets by `keptBucketSql`. `bucket` is SQL over the column
- * occur_time. `a` is the column of the table in which that part is kept.
+ * answers the same columns over the days `toKeep.days`, with buckets by `keptBucketSql`. `bucket` is SQL over the
+ * column occur_time. `a` is the column of the table in which that part is kept.
  */
 export function keepCells(
   question: Question,

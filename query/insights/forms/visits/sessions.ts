@@ -83,8 +83,8 @@ function planSql(question: Question, read: VisitRead): string {
 }
 
 /**
- * The cells of the question's range. `write` is SQL of the columns of its breakdowns, and cellColumns of Int64. Those of
- * past days may be kept: a visit depends on the day on which it begins, on the day before it and on the day after it.
+ * The cells of the question's range. `write` is SQL of the columns of its breakdowns, and cellColumns of Int64. Past
+ * days may be kept: a visit depends on the day on which it begins, on the day before it and on the day after it.
  */
 function cellsSql(question: Question, need: Need, write: (days: VisitDays) => string): string {
   if (!keepsDays(question, need)) return write(visitDays(question, { unkept: false }));
