@@ -110,7 +110,9 @@ export class ForcedAnswers {
     return this.#ask(await service, question);
   }
 
-  /** Days are kept for who asks again, and found by the next. Nobody else has asked: no answer is kept whole. */
+  /**
+   * Days are kept for who asks again, whose own statement finds them. Nobody else has asked: no answer is kept whole.
+   */
   async #fromKept(
     ladder: readonly SourceName[],
     question: Question,
@@ -127,10 +129,8 @@ export class ForcedAnswers {
     const { clickhouseUrl } = this.#stack;
     const service = await startReadService({ clickhouseUrl, ladder, reader, nowMs: () => nowMs });
     try {
-      for (const _ of ['asked', 'kept']) {
-        await this.#ask(service, question);
-        nowMs += secondMs;
-      }
+      await this.#ask(service, question);
+      nowMs += secondMs;
       hasFound = false;
       return [await this.#ask(service, question), hasFound];
     } finally {
