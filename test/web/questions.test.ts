@@ -25,7 +25,9 @@ const startMs = Math.floor(Date.now() / dayMs) * dayMs;
 const dayAt = (days: number) => new Date(startMs + days * dayMs).toISOString().slice(0, 10);
 const range = `from=${dayAt(-2)}&to=${dayAt(2)}`;
 /** As pages write it: 5 Mar 2026. */
-const dayName = new Date(startMs).toUTCString().slice(5, 16).replace(/^0/, '');
+const nameOfDay = (days: number) =>
+  new Date(startMs + days * dayMs).toUTCString().slice(5, 16).replace(/^0/, '');
+const dayName = nameOfDay(0);
 
 /** Two visits from Germany, one of them with a purchase; one from France; one cookieless; one of somebody deleted. */
 function knownEvents(): object[] {
@@ -217,6 +219,28 @@ describe.runIf(hasBrowser)('known figures', () => {
       .first()
       .waitFor();
     await page.unroute(`**${query}`);
+    expect(reader.faults).toEqual([]);
+  });
+
+  it('of a chart open the persons whom they count, by the keyboard too', async () => {
+    const page = await go('/insights/trends');
+    const chart = page.getByRole('img', { name: /^Trends/ });
+    await chart.focus();
+    const legend = page.locator('.legend-time');
+    for (const [days, key] of ['Home', 'ArrowRight', 'ArrowRight'].entries()) {
+      await page.keyboard.press(key);
+      await legend.getByText(nameOfDay(days - 2)).waitFor();
+    }
+    await page.keyboard.press('Enter');
+    const drawer = page.getByRole('dialog', { name: dayName });
+    // Who has no profile and whose profile is deleted are no persons.
+    const persons = drawer.getByRole('listitem');
+    await expect
+      .poll(async () => (await persons.allTextContents()).toSorted(), { timeout })
+      .toEqual(['ada', 'bob', 'eve']);
+    await drawer.getByRole('link', { name: 'Events behind it' }).waitFor();
+    await drawer.getByRole('link', { name: 'bob' }).click();
+    await page.getByRole('heading', { level: 1, name: /^Visitor/ }).waitFor();
     expect(reader.faults).toEqual([]);
   });
 

@@ -54,7 +54,11 @@ export function LineChart(props: {
       event.preventDefault();
       choose(labels[to]);
       if (plot.current) point(plot.current, labels[to]);
-    } else if (event.key === 'Enter' && at !== undefined) props.onPick?.(at, 0);
+    } else if (event.key === 'Enter' && at !== undefined && props.onPick) {
+      // It would press the first button of what opens, too.
+      event.preventDefault();
+      props.onPick(at, 0);
+    }
   };
   return (
     <figure class="chart">

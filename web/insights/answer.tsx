@@ -1,7 +1,7 @@
 // The answer to the page's question, with what can be taken away of it.
 
 import { createClient } from '@connectrpc/connect';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import {
   type InsightQuerySpec,
   InsightsService,
@@ -16,11 +16,12 @@ import { rowsHref } from '../question/rows-link.ts';
 import { useResource } from '../resource.ts';
 import { InsightResult } from '../results/insight-result.tsx';
 import { Provenance } from '../results/provenance.tsx';
-import type { Rows } from '../results/shown.ts';
+import type { Opened, Rows } from '../results/shown.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import { currentZone } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
+import { PersonsDrawer } from './persons-drawer.tsx';
 import type { QuestionState } from './question-state.ts';
 import { TakeAway } from './take-away.tsx';
 
@@ -72,6 +73,9 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
     if (href) navigate(href);
   };
   const all = rowsHref(of, { kind: '' });
+  const [opened, setOpened] = useState<Opened>();
+  // Visits are no persons.
+  const onPersons = spec.session === undefined ? setOpened : undefined;
   return (
     <section class="card answer" aria-label="Answer" aria-busy={isLoading || !isReady}>
       <header>
@@ -96,11 +100,22 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
             granularity={granularity}
             height={form.id === 'user-flow' ? 460 : 340}
             {...(all ? { onOpen: open } : {})}
+            onPersons={onPersons}
           />
         ) : error ? null : (
           <Loading of="the answer" />
         )}
       </div>
+      {opened ? (
+        <PersonsDrawer
+          projectId={projectId}
+          asked={asked}
+          title={opened.title}
+          figures={opened.figures}
+          eventsHref={rowsHref(of, opened.rows)}
+          onClose={() => setOpened(undefined)}
+        />
+      ) : null}
       {data && !error ? (
         <footer class="row between">
           <div class="provenance">

@@ -38,7 +38,7 @@ export function isTooManyToSort(cause: unknown): boolean {
 }
 
 /** A trait that names a person, the id of the site, or the beginning of our own id. */
-export function nameOf(profile: Profile): string {
+export function nameOf(profile: Pick<Profile, 'id' | 'externalId' | 'properties'>): string {
   const traits = profile.properties ?? {};
   for (const key of ['name', 'displayName', 'display_name', 'email']) {
     const value = traits[key];

@@ -8,7 +8,7 @@ import type {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Loaded } from '../ui/loaded.tsx';
 import { Segments } from './segments.tsx';
-import type { Rows, Shown } from './shown.ts';
+import type { Opened, Rows, Shown } from './shown.ts';
 import { TopList } from './top-list.tsx';
 import { Trends } from './trends.tsx';
 import '../styles/results.css';
@@ -30,6 +30,7 @@ export function InsightResult(props: {
   height?: number;
   isTile?: boolean;
   onOpen?: ((rows: Rows) => void) | undefined;
+  onPersons?: ((opened: Opened) => void) | undefined;
 }) {
   const { answer, previous, height = 300, isTile = false, ...rest } = props;
   const { result } = answer;

@@ -8,7 +8,7 @@ import { drawnSeries, formatOf, seriesName } from './names.ts';
 import type { Shown } from './shown.ts';
 
 export function Segments(shown: Shown<SegmentationResult>) {
-  const { spec, result, previous, label, onOpen } = shown;
+  const { spec, result, previous, label, onOpen, onPersons } = shown;
   const format = formatOf(spec);
   const drawn = drawnSeries(result.series);
   if (spec.breakdowns.length === 0 && drawn.length <= 1) {
@@ -35,16 +35,16 @@ export function Segments(shown: Shown<SegmentationResult>) {
             isRest: series.isOthers,
           }))}
         format={format}
-        {...(onOpen
+        {...(onOpen || onPersons
           ? {
               onOpen: ({ name }: { name: string }) => {
                 const found = named.find((one) => one.name === name)?.series;
-                if (found)
-                  onOpen({
-                    kind: found.eventKind,
-                    eventIndex: found.eventIndex,
-                    breakdown: found.breakdown,
-                  });
+                if (!found) return;
+                const { eventKind: kind, eventIndex, breakdown, formulaIndex } = found;
+                const rows = { kind, eventIndex, breakdown };
+                if (!onPersons || formulaIndex !== undefined) return onOpen?.(rows);
+                const point = { series: eventIndex, breakdown };
+                onPersons({ title: name, figures: [{ name, point }], rows });
               },
             }
           : {})}

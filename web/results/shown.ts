@@ -1,6 +1,11 @@
 // What every form of an answer is drawn from.
 
-import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type {
+  InsightQuerySpec,
+  QuestionPointSchema,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { TimeStyle } from '../time/time.tsx';
 
@@ -22,7 +27,18 @@ export type Shown<Result> = {
   isTile: boolean;
   /** Opens the rows that a figure counts; undefined where nobody may see them. */
   onOpen?: ((rows: Rows) => void) | undefined;
+  /** Opens the persons whom figures count, in place of their rows; undefined where none can be listed. */
+  onPersons?: ((opened: Opened) => void) | undefined;
 };
+
+/** A number of the answer: its name, and which it is. */
+export type Figure = {
+  name: string;
+  point: Omit<MessageInitShape<typeof QuestionPointSchema>, '$typeName' | 'spec' | 'asOf'>;
+};
+
+/** What was clicked: one figure, or all that stand at a place of a chart. */
+export type Opened = { title: string; figures: readonly Figure[]; rows: Rows };
 
 /** What a figure counts: events of a kind and a group, in one bucket where it is named. */
 export type Rows = {
@@ -33,6 +49,11 @@ export type Rows = {
   day?: string;
   profileId?: string;
 };
+
+/** The beginning of a bucket, as an answer's label names it. */
+export function bucketOf(label: string) {
+  return timestampFromDate(new Date(label));
+}
 
 export function timeStyle(granularity: Granularity): TimeStyle {
   return granularity === Granularity.MINUTE || granularity === Granularity.HOUR ? 'short' : 'day';

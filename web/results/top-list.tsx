@@ -12,7 +12,7 @@ import { absentName, kindName, othersName, valueName } from './names.ts';
 import type { Rows, Shown } from './shown.ts';
 
 export function TopList(shown: Shown<TopKResult>) {
-  const { spec, result, previous, label, onOpen } = shown;
+  const { spec, result, previous, label, onOpen, onPersons } = shown;
   const dimension = spec.topK?.dimension ?? Dimension.UNSPECIFIED;
   const rows = result.rows.map((row, index) => ({ row, name: rowName(spec, row, index) }));
   const former = new Map(
@@ -23,11 +23,16 @@ export function TopList(shown: Shown<TopKResult>) {
       <BarList
         label={label}
         bars={rows.map(({ row, name }) => ({ name, value: row.value ?? 0, isRest: row.isOthers }))}
-        {...(onOpen
+        {...(onOpen || onPersons
           ? {
               onOpen: ({ name }: { name: string }) => {
                 const found = rows.find((one) => one.name === name)?.row;
-                if (found) onOpen(rowsOf(shown, dimension, found));
+                if (!found) return;
+                const behind = rowsOf(shown, dimension, found);
+                if (!onPersons || dimension === Dimension.USER) return onOpen?.(behind);
+                const { dimensionValue } = found;
+                const point = dimensionValue === undefined ? {} : { dimensionValue };
+                onPersons({ title: name, figures: [{ name, point }], rows: behind });
               },
             }
           : {})}

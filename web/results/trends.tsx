@@ -7,13 +7,13 @@ import { LineChart } from '../charts/line-chart.tsx';
 import { labelDay } from '../time/labels.ts';
 import { formatLabel } from '../time/time.tsx';
 import { drawnSeries, formatOf, seriesName } from './names.ts';
-import { type Rows, type Shown, timeStyle } from './shown.ts';
+import { bucketOf, type Figure, type Rows, type Shown, timeStyle } from './shown.ts';
 
 /** More lines than the theme has colours cannot be told apart. */
 const maxLines = 8;
 
 export function Trends(shown: Shown<TrendsResult>) {
-  const { spec, result, previous, granularity, labels, label, onOpen } = shown;
+  const { spec, result, previous, granularity, labels, label, onOpen, onPersons } = shown;
   const alone = result.series.length === 1 ? shown.name : undefined;
   const nameOf = (series: TrendSeries): string => alone ?? seriesName(spec, series);
   const lines = useMemo(() => {
@@ -46,11 +46,15 @@ export function Trends(shown: Shown<TrendsResult>) {
         style={style}
         height={shown.height}
         isTile={shown.isTile}
-        {...(onOpen
+        {...(onOpen || onPersons
           ? {
               onPick: (at: number) => {
                 const from = labels[at];
-                if (from) onOpen({ ...onlySeries(result), day: labelDay(from) });
+                if (!from) return;
+                const rows = { ...onlySeries(result), day: labelDay(from) };
+                const figures = figuresAt(result, nameOf, from);
+                if (!onPersons || figures.length === 0) onOpen?.(rows);
+                else onPersons({ title: formatLabel(from, style), figures, rows });
               },
             }
           : {})}
@@ -68,6 +72,20 @@ export function Trends(shown: Shown<TrendsResult>) {
       />
     </>
   );
+}
+
+/** The numbers of a bucket that count persons: a formula has none, and all others are no group. */
+function figuresAt(
+  { series }: TrendsResult,
+  nameOf: (series: TrendSeries) => string,
+  label: string,
+): Figure[] {
+  return series
+    .filter(({ formulaIndex, isOthers }) => formulaIndex === undefined && !isOthers)
+    .map((one) => ({
+      name: nameOf(one),
+      point: { series: one.eventIndex, breakdown: one.breakdown, bucket: bucketOf(label) },
+    }));
 }
 
 /** A click on a chart of one line means its events; among several lines, all events of the bucket. */

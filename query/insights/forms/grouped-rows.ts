@@ -173,7 +173,8 @@ export function readLeftOut(rows: readonly unknown[][], groups: readonly Group[]
 }
 
 /** `points` are those of one group of each series. */
-export function checkPoints({ breakdowns, groupLimit }: Question, points: number): void {
+export function checkPoints({ breakdowns, groupLimit, behind }: Question, points: number): void {
+  if (behind !== undefined) return;
   if (points * (breakdowns.length === 0 ? 1 : groupLimit + 1) > maxPoints) {
     const rule = `would have more than ${maxPoints} points: ask for fewer buckets, events or groups`;
     throw invalidArgument('timeRange', rule);

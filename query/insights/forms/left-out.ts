@@ -20,6 +20,7 @@ export interface Counted {
 
 /** SELECTs of (reason, left_out), one for each reason. An event that several parts ask for counts once. */
 export function leftOutSql(question: Question, parts: readonly Counted[]): string[] {
+  if (question.behind !== undefined) return [];
   const { spec, asOfMs } = question;
   const conditionOf = (of: readonly Counted[]): EventCondition =>
     anyOf(of.map(({ condition }) => condition));

@@ -12,6 +12,7 @@ import {
   type EventQuery,
   Granularity,
   InsightQuerySpecSchema,
+  type QuestionPoint,
   type SegmentUsersRequest,
   SegmentUsersRequestSchema,
   type SegmentUsersResponse,
@@ -28,16 +29,19 @@ import { encodeCursor } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
 import { kindsOf } from '../../filters/event-kinds.ts';
-import { profileKeySql } from '../../identity/identity-sql.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
-import { keyTextSql } from '../forms/top/user-profiles.ts';
 import { anyOf, eventCondition, groupsCondition } from '../read/event-condition.ts';
 import { createNotes } from '../read/plan-notes.ts';
 import { checkFilterLists, type Question } from '../read/question.ts';
-import { mergedIdsSql } from '../sql/persons.ts';
+import { keyTextSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
+import { mergedIds, type ReadRows } from './person-ids.ts';
+import { keysBehind, type Person, personsOf } from './persons-behind.ts';
+import { readPoint } from './question-point.ts';
 
 const maxFilterGroups = 50;
+/** A page of the persons behind a number: each is looked up. */
+const maxPersons = 100;
 /** Where an item of `events` holds its filter. */
 const member = '.event';
 /** A thousand ids of 512 code points, as JSON escapes them. */
@@ -50,27 +54,79 @@ export async function segmentUsers(
   request: SegmentUsersRequest,
   deadline: Deadline,
 ): Promise<SegmentUsersResponse> {
+  const seal = sealOf(SegmentUsersRequestSchema, projectId, request);
+  const afterKey = keyOf(readPageToken(request.pageToken, seal)?.id);
+  const read: ReadRows = (statement, maxRows) => readAll(clickhouse, statement, maxRows, deadline);
+  const { point } = request;
+  const users =
+    point === undefined
+      ? await usersWho(projectId, request, afterKey, read)
+      : await usersBehind(projectId, { ...request, point }, afterKey, read);
+  const response = create(SegmentUsersResponseSchema, users);
+  if (users.lastKey !== undefined) {
+    response.nextPageToken = encodeCursor({ timeMs: 0, id: positionOf(users.lastKey) }, seal);
+  }
+  return response;
+}
+
+interface Users {
+  distinctIds: string[];
+  profiles?: Person['profile'][];
+  /** Where there are more. */
+  lastKey?: string | undefined;
+}
+
+/** Of a page of one row more than is answered. */
+function lastKeyOf(keys: readonly string[], pageSize: number): string | undefined {
+  return keys.length > pageSize ? keys[pageSize - 1] : undefined;
+}
+
+async function usersWho(
+  projectId: string,
+  request: SegmentUsersRequest,
+  afterKey: string,
+  read: ReadRows,
+): Promise<Users> {
   const events = eventsOf(request.events);
   checkSize(request, events);
   const pageSize = readPageSize(request.pageSize);
-  const seal = sealOf(SegmentUsersRequestSchema, projectId, request);
-  const after = readPageToken(request.pageToken, seal);
-  const statement = usersSql(projectId, request, events, {
-    afterKey: keyOf(after?.id),
-    maxRows: pageSize + 1,
-  });
-  const rows = await read(clickhouse, statement, pageSize + 1, deadline);
+  const maxRows = pageSize + 1;
+  const statement = usersSql(projectId, request, events, { afterKey, maxRows });
+  const rows = await read(statement, maxRows);
   const page = rows.slice(0, pageSize).map(([key, id]) => ({ key: String(key), id: String(id) }));
   const unnamed = page.filter(({ id }) => id === '').map(({ key }) => key);
-  const names = await readNames(clickhouse, projectId, unnamed, deadline);
-  const response = create(SegmentUsersResponseSchema, {
+  const names = await mergedIds(projectId, unnamed, read);
+  return {
     distinctIds: page.map(({ key, id }) => id || (names.get(key) ?? '')).filter(Boolean),
-  });
-  const last = page.at(-1);
-  if (last !== undefined && rows.length > pageSize) {
-    response.nextPageToken = encodeCursor({ timeMs: 0, id: positionOf(last.key) }, seal);
-  }
-  return response;
+    lastKey: lastKeyOf(
+      rows.map(([key]) => String(key)),
+      pageSize,
+    ),
+  };
+}
+
+async function usersBehind(
+  projectId: string,
+  request: SegmentUsersRequest & { point: QuestionPoint },
+  afterKey: string,
+  read: ReadRows,
+): Promise<Users> {
+  if (request.events.length > 0) throw notBesidePoint('events');
+  if (request.filterGroups.length > 0) throw notBesidePoint('filterGroups');
+  const pageSize = readPageSize(request.pageSize, { usual: maxPersons, most: maxPersons });
+  const page = { afterKey, maxPersons: pageSize + 1 };
+  const question = readPoint(projectId, request, page);
+  const keys = await keysBehind(question, read);
+  const persons = await personsOf(question, keys.slice(0, pageSize), read);
+  return {
+    distinctIds: persons.map(({ distinctId }) => distinctId),
+    profiles: persons.map(({ profile }) => profile),
+    lastKey: lastKeyOf(keys, pageSize),
+  };
+}
+
+function notBesidePoint(field: string): ConnectError {
+  return invalidArgument(field, 'must be empty where point is set');
 }
 
 const { UNSPECIFIED, TOTAL, UNIQUE_USERS, PER_USER_AVG } = AggregationType;
@@ -134,25 +190,7 @@ function usersSql(
   return { sql, params: bindings.params };
 }
 
-/** From the keys of users into whom others were merged to their external ids. */
-async function readNames(
-  clickhouse: RowReader,
-  projectId: string,
-  keys: readonly string[],
-  deadline: Deadline,
-): Promise<ReadonlyMap<string, string>> {
-  if (keys.length === 0) return new Map();
-  const bindings = createBindings();
-  const project = bindings.bind('String', projectId);
-  const asked = `(SELECT reinterpretAsUInt64(unhex(arrayJoin(${bindings.bind('Array(String)', keys)}))))`;
-  const roots = `(SELECT root_id ${mergedIdsSql(project)} AND ${profileKeySql('root_id')} IN ${asked})`;
-  const sql = `SELECT lower(hex(substring(profile_id, 1, 8))), distinct_id FROM profiles FINAL
-    WHERE project_id = ${project} AND NOT edge AND profile_id IN ${roots} LIMIT ${keys.length}`;
-  const rows = await read(clickhouse, { sql, params: bindings.params }, keys.length, deadline);
-  return new Map(rows.map(([key, id]) => [String(key), String(id)]));
-}
-
-async function read(
+async function readAll(
   clickhouse: RowReader,
   statement: Statement,
   maxRows: number,

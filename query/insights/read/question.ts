@@ -37,6 +37,17 @@ const defaultGroups = 10;
 const maxGroups = 100;
 const maxFilterGroups = 50;
 
+/** The persons whom some cells of an answer count; the question's last breakdown is by the person. */
+export interface Behind {
+  /** The numbers that the form gives its cells. */
+  cells: readonly number[];
+  /** The group in which they are counted: SQL of conditions on the columns of the other breakdowns. */
+  group: readonly string[];
+  /** Only persons whose keys, in hex, are greater. */
+  afterKey: string;
+  maxPersons: number;
+}
+
 /** A checked question; what its form alone needs is in `spec`, still to be checked. */
 export interface Question {
   readonly projectId: string;
@@ -69,6 +80,8 @@ export interface Question {
   hasDeletions(): boolean;
   /** Of the plan that is being made; each has its own. */
   readonly notes: PlanNotes;
+  /** Asks for the persons behind a number of the answer, in place of the answer. */
+  readonly behind?: Behind | undefined;
   /** The only sources that it may read besides rows of events, by name: tests alone leave some out. */
   readonly sources?: readonly string[] | undefined;
 }

@@ -4,6 +4,17 @@
 import { profileKeySql } from '../../identity/identity-sql.ts';
 import type { Question } from '../read/question.ts';
 
+/** Hex digits of a key: the first half of a profile's id. */
+export const keyDigits = 16;
+
+/** The text of a key in hex, of SQL for the key as a number of its bytes, the greatest first. */
+export function keyTextSql(number: string): string {
+  return `lower(leftPad(hex(${number}), ${keyDigits}, '0'))`;
+}
+
+/** In place of a property's name: the breakdown by the person. No property has an empty name. */
+export const byPerson = '';
+
 /**
  * JOIN clause that adds root_key to rows with a profile_key: the key of the profile into which the id is merged, 0 for
  * an id that is its own root. Few ids have a row here, so that the join costs little for an event.

@@ -1,6 +1,7 @@
 // SQL that ranks the groups of a breakdown, keeps the greatest and folds all others into one. It works on cells: what
 // one group has in one bucket, in parts that can be added up, so that the group of all others is exact, too.
 
+import type { Behind } from '../read/question.ts';
 import { nearestDoubleSql } from './exact-sum.ts';
 import { groupColumn } from './read-events.ts';
 
@@ -60,6 +61,8 @@ export interface Cells {
   numbers?: readonly string[];
   /** The column of the weights. */
   weight?: string;
+  /** The persons behind some cells, in place of the groups. */
+  behind?: Behind | undefined;
 }
 
 /** SQL of a group's values as a list of texts. */
@@ -92,7 +95,8 @@ export function sharedGroupRowsSql({ sql, groups, limit, measure }: Cells, share
  * nothing matched.
  */
 export function rankedGroupsSql(cells: Cells): string {
-  const { sql, groups, limit, measure, numbers, weight = 'weight' } = cells;
+  const { sql, groups, limit, measure, numbers, weight = 'weight', behind } = cells;
+  if (behind !== undefined) return personsBehindSql(cells, behind);
   if (groups === 0) {
     return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, groupArray((bucket, a, b)) AS cells,
       toUInt64(1) AS folded FROM (${sql})`;
@@ -111,4 +115,19 @@ export function rankedGroupsSql(cells: Cells): string {
     ) ARRAY JOIN cells AS cell
     GROUP BY place, cell.1 AS bucket
   ) GROUP BY place`;
+}
+
+/** One row a person, in the form of rankedGroupsSql, ascending by their keys: the only value. */
+function personsBehindSql({ sql, groups, measure }: Cells, behind: Behind): string {
+  const person = groupColumn(groups - 1);
+  const counts = measure.combine === 'sum' && !measure.isRatio ? 'a > 0' : 'b > 0';
+  const conditions = [
+    counts,
+    `bucket IN (${behind.cells.map((cell) => `toInt64(${cell})`).join(', ')})`,
+    `${person} > '=${behind.afterKey}'`,
+    ...behind.group,
+  ];
+  return `SELECT toUInt64(1) AS place, [toString(${person})] AS values, [(toInt64(0), toFloat64(1), toFloat64(0))] AS cells,
+      toUInt64(1) AS folded
+    FROM (${sql}) WHERE ${conditions.join(' AND ')} GROUP BY ${person} ORDER BY ${person} LIMIT ${behind.maxPersons}`;
 }

@@ -7,7 +7,7 @@ import { livingProfilesSql } from '../../identity/identity-sql.ts';
 import { both, type EventCondition, eventsWhere } from '../read/event-condition.ts';
 import type { Range } from '../read/plan-notes.ts';
 import { type Question, traitOf } from '../read/question.ts';
-import { personJoinSql, userKeySql } from './persons.ts';
+import { byPerson, keyTextSql, personJoinSql, userKeySql } from './persons.ts';
 import { propertyTextSql, traitTextSql } from './property-text.ts';
 
 /** The last one that a Date can be: toDate takes a greater number for seconds. */
@@ -20,7 +20,7 @@ export interface EventRead {
   columns?: Readonly<Record<string, string>>;
   /** Also answers user_key, 0 for an event without a user, and cookieless. */
   withUser?: boolean;
-  /** Properties or traits to answer as the columns group_0, group_1, …, in the form of property-text.ts. */
+  /** Properties, traits or byPerson, to answer as the columns group_0, group_1, …, in the form of property-text.ts. */
   groups?: readonly string[];
   /** Half-open, in milliseconds; the question's range unless given. */
   fromMs?: number;
@@ -35,7 +35,8 @@ export interface EventRead {
 export function readEventsSql(question: Question, read: EventRead): string {
   const { groups = [] } = read;
   const condition = both(question.everyEvent, read.condition);
-  const asksUser = read.withUser === true || condition.usesUser || hasTraits(groups);
+  const asksUser =
+    read.withUser === true || condition.usesUser || hasTraits(groups) || groups.includes(byPerson);
   const columns = [
     ...['occur_time', 'event_id'],
     ...Object.entries({ ...read.columns, ...propertyColumns(question, groups) }).map(
@@ -56,15 +57,19 @@ export function hasTraits(groups: readonly string[]): boolean {
 
 /** SQL over columns of `events` for each group that is no trait, by the name of its column. */
 export function propertyColumns(
-  { bindings, typesOf }: Question,
+  question: Question,
   groups: readonly string[],
 ): Record<string, string> {
   const columns = groups.flatMap((property, index) =>
-    traitOf(property) === undefined
-      ? [[groupColumn(index), propertyTextSql(property, bindings, typesOf(property))]]
-      : [],
+    traitOf(property) === undefined ? [[groupColumn(index), groupSql(question, property)]] : [],
   );
   return Object.fromEntries(columns);
+}
+
+/** In the form of property-text.ts. */
+function groupSql({ bindings, typesOf }: Question, property: string): string {
+  if (property === byPerson) return `concat('=', ${keyTextSql('byteSwap(user_key)')})`;
+  return propertyTextSql(property, bindings, typesOf(property));
 }
 
 /** The column of the breakdown with that place. */

@@ -25,7 +25,7 @@ export function planSeries(question: Question, withTotal: boolean): ValuesPlan {
   const hasGroups = breakdowns.length > 0;
   const rowsOfSeries = hasGroups ? groupLimit + 1 : buckets.length;
   return {
-    sql: seriesSqlOf(question, series, formulas, withTotal && hasGroups),
+    sql: seriesSqlOf(question, series, formulas, withTotal && hasGroups && !question.behind),
     maxRows: series.length * rowsOfSeries + maxReasons + buckets.length,
     read: (rows) => {
       const groups = series.map((_, place) => readGroups(question, rows, place));

@@ -56,7 +56,7 @@ export function seriesSql(
   part: number,
   shared?: string,
 ): string {
-  const { buckets, groupLimit } = question;
+  const { buckets, groupLimit, behind } = question;
   const { counts, measure } = aggregation;
   const hasGroups = groups.length > 0;
   const isOfUsers = counts === 'users' && !measure.isRatio && !hasGroups;
@@ -73,7 +73,7 @@ export function seriesSql(
     const numbers = [finishedSql(measure), 'b'];
     return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers });
   }
-  const cells = { sql, groups: groups.length, limit: groupLimit, measure };
+  const cells = { sql, groups: groups.length, limit: groupLimit, measure, behind };
   const ranked = shared === undefined ? rankedGroupsSql(cells) : sharedGroupRowsSql(cells, shared);
   return groupsRowsSql(part, ranked);
 }

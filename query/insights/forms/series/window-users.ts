@@ -22,7 +22,7 @@ export function windowUserCellsSql(
   window: Window,
 ): string {
   const { buckets, fromMs, toMs, bindings } = question;
-  const earlier = window === 'cumulative' ? [] : daysBefore(question, window.days - 1);
+  const earlier = window === 'cumulative' ? [] : daysBefore(question, window.days - 1, buckets[0]);
   const all = [...earlier, ...buckets];
   if (all.length === 1) return activeUserCellsSql(question, condition, buckets);
   const range = { fromMs: earlier[0] ?? fromMs, toMs };
@@ -44,9 +44,19 @@ function changesSql(users: string, words: readonly string[], length: number): st
       arrayMap(place -> (toUInt32(place), toInt64(-1)), ${ends})) AS change GROUP BY at`;
 }
 
-/** When so many days before the first bucket begin, ascending. */
-function daysBefore({ granularity, timezone, buckets }: Question, count: number): number[] {
-  const days = [...buckets.slice(0, 1)];
+/** When the window of the bucket that begins with `startMs` begins. */
+export function windowStart(question: Question, window: Window, startMs: number): number {
+  if (window === 'cumulative') return question.fromMs;
+  return daysBefore(question, window.days - 1, startMs)[0] ?? startMs;
+}
+
+/** When so many days before a bucket begin, ascending. */
+function daysBefore(
+  { granularity, timezone }: Question,
+  count: number,
+  startMs: number | undefined,
+): number[] {
+  const days = startMs === undefined ? [] : [startMs];
   while (days.length <= count) {
     const [firstMs = 0] = days;
     days.unshift(bucketStart(granularity, timezone, firstMs - 1));

@@ -4,9 +4,9 @@ import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { ofUsersSql, profileEventsSql, streamsSql } from '../../sources/activity.ts';
 import { sourceOf } from '../../sources/ladder.ts';
+import { keyTextSql } from '../../sql/persons.ts';
 import { readEventsSql } from '../../sql/read-events.ts';
 import { type Greatest, greatestSql, othersAreTheRest } from './greatest-groups.ts';
-import { keyTextSql } from './user-profiles.ts';
 
 /** SELECT as greatestSql answers it; `name` is the text of a user's key, as keyTextSql makes it. */
 export function topUsersSql(

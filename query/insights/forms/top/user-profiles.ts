@@ -5,6 +5,7 @@ import { profileIdSql } from '../../../identity/identity-sql.ts';
 import { both, type EventCondition, eventsWhere } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { textsOf } from '../../read/rows.ts';
+import { keyDigits } from '../../sql/persons.ts';
 import { readEventsSql } from '../../sql/read-events.ts';
 import type { LookUp } from '../plan.ts';
 
@@ -14,14 +15,6 @@ const otherPart = 2;
 
 const idBytes = 16;
 const idDigits = 2 * idBytes;
-/** A key is the first half of a profile's id. */
-const keyDigits = idDigits / 2;
-
-/** The text of a key in hex, of SQL for the key as a number of its bytes, the greatest first. */
-export function keyTextSql(number: string): string {
-  return `lower(leftPad(hex(${number}), ${keyDigits}, '0'))`;
-}
-
 export interface UserProfile {
   /** In hex. */
   id: string;

@@ -82,7 +82,13 @@ function cohortsSql(question: Question, users: string): string {
     groups: names.length,
     limit: question.groupLimit,
     measure: added,
+    behind: question.behind,
   });
+}
+
+/** The cell of a cohort's users, or of those of them who returned in a bucket. Places of buckets. */
+export function cellOfCohort(cohort: number, returned: number | undefined, count: number): number {
+  return returned === undefined ? -1 - cohort : cohort * count + returned;
 }
 
 /** The number of the cell that has a cohort's size: below 0, where that of a point is not. */

@@ -1651,6 +1651,14 @@ export declare type SegmentUsersRequest = Message<"shared.insights.v1.SegmentUse
    * @generated from field: common.v1.LogicalOperator filter_groups_operator = 7;
    */
   filterGroupsOperator: LogicalOperator;
+
+  /**
+   * The users whom a number of an answer counts, in place of `events` and `filter_groups`. time_range is that of the
+   * question.
+   *
+   * @generated from field: shared.insights.v1.QuestionPoint point = 20;
+   */
+  point?: QuestionPoint | undefined;
 };
 
 /**
@@ -1658,6 +1666,110 @@ export declare type SegmentUsersRequest = Message<"shared.insights.v1.SegmentUse
  * Use `create(SegmentUsersRequestSchema)` to create a new message.
  */
 export declare const SegmentUsersRequestSchema: GenMessage<SegmentUsersRequest>;
+
+/**
+ * A number of the answer to a question: which one, the members say that the question's form has.
+ *
+ * @generated from message shared.insights.v1.QuestionPoint
+ */
+export declare type QuestionPoint = Message<"shared.insights.v1.QuestionPoint"> & {
+  /**
+   * The question; USER_FLOW and questions of visits count no users.
+   *
+   * @generated from field: shared.insights.v1.InsightQuerySpec spec = 1;
+   */
+  spec?: InsightQuerySpec | undefined;
+
+  /**
+   * As in QueryRequest.
+   *
+   * @generated from field: shared.insights.v1.Granularity granularity = 2;
+   */
+  granularity: Granularity;
+
+  /**
+   * As in QueryRequest.
+   *
+   * @generated from field: string timezone = 3;
+   */
+  timezone: string;
+
+  /**
+   * As in QueryRequest.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 4;
+   */
+  asOf?: Timestamp | undefined;
+
+  /**
+   * Of TRENDS and SEGMENTATION: which of the question's events is counted. A formula has no users of its own.
+   *
+   * @generated from field: int32 series = 5;
+   */
+  series: number;
+
+  /**
+   * Where the question has breakdowns: the values of the group. One that is lacking has no entry.
+   *
+   * @generated from field: map<string, string> breakdown = 6;
+   */
+  breakdown: { [key: string]: string };
+
+  /**
+   * When a bucket begins: of TRENDS and LIFECYCLE that of the number, of RETENTION that of the cohort.
+   *
+   * @generated from field: google.protobuf.Timestamp bucket = 7;
+   */
+  bucket?: Timestamp | undefined;
+
+  /**
+   * Of FUNNEL: the step, from 1.
+   *
+   * @generated from field: int32 step = 8;
+   */
+  step: number;
+
+  /**
+   * Of FUNNEL: those who reached the step and no later one, in place of all who reached it.
+   *
+   * @generated from field: bool dropped_off = 9;
+   */
+  droppedOff: boolean;
+
+  /**
+   * Of RETENTION: the bucket in which they returned; the whole cohort unless given.
+   *
+   * @generated from field: google.protobuf.Timestamp returned = 10;
+   */
+  returned?: Timestamp | undefined;
+
+  /**
+   * Of LIFECYCLE.
+   *
+   * @generated from field: shared.insights.v1.LifecycleState state = 11;
+   */
+  state: LifecycleState;
+
+  /**
+   * Of STICKINESS: in how many buckets they were active.
+   *
+   * @generated from field: int32 active_buckets = 12;
+   */
+  activeBuckets: number;
+
+  /**
+   * Of TOP_K: the dimension_value of the row; absent for the events that lack the property.
+   *
+   * @generated from field: optional string dimension_value = 13;
+   */
+  dimensionValue?: string | undefined;
+};
+
+/**
+ * Describes the message shared.insights.v1.QuestionPoint.
+ * Use `create(QuestionPointSchema)` to create a new message.
+ */
+export declare const QuestionPointSchema: GenMessage<QuestionPoint>;
 
 /**
  * A page of users.
@@ -1679,6 +1791,13 @@ export declare type SegmentUsersResponse = Message<"shared.insights.v1.SegmentUs
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * With `point`: the profiles, in the order of distinct_ids.
+   *
+   * @generated from field: repeated shared.insights.v1.TopKProfile profiles = 20;
+   */
+  profiles: TopKProfile[];
 };
 
 /**
@@ -2001,6 +2120,53 @@ export enum SessionMetric {
  * Describes the enum shared.insights.v1.SessionMetric.
  */
 export declare const SessionMetricSchema: GenEnum<SessionMetric>;
+
+/**
+ * What users are in a bucket of LIFECYCLE.
+ *
+ * @generated from enum shared.insights.v1.LifecycleState
+ */
+export enum LifecycleState {
+  /**
+   * Not given: refused.
+   *
+   * @generated from enum value: LIFECYCLE_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * As new_users of the answer.
+   *
+   * @generated from enum value: LIFECYCLE_STATE_NEW = 1;
+   */
+  NEW = 1,
+
+  /**
+   * As returning_users.
+   *
+   * @generated from enum value: LIFECYCLE_STATE_RETURNING = 2;
+   */
+  RETURNING = 2,
+
+  /**
+   * As resurrecting_users.
+   *
+   * @generated from enum value: LIFECYCLE_STATE_RESURRECTING = 3;
+   */
+  RESURRECTING = 3,
+
+  /**
+   * As dormant_users.
+   *
+   * @generated from enum value: LIFECYCLE_STATE_DORMANT = 4;
+   */
+  DORMANT = 4,
+}
+
+/**
+ * Describes the enum shared.insights.v1.LifecycleState.
+ */
+export declare const LifecycleStateSchema: GenEnum<LifecycleState>;
 
 /**
  * Answers questions about the stored events of a project. Credential: a private key, or a member's JWT with

@@ -95,7 +95,7 @@ function readWindow(window: Duration | undefined): number {
 }
 
 /** A cell for each step that was somebody's furthest. */
-function levelCellsSql({ breakdowns, groupLimit }: Question, users: string): string {
+function levelCellsSql({ breakdowns, groupLimit, behind }: Question, users: string): string {
   const names = breakdowns.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   return rankedGroupsSql({
@@ -104,6 +104,7 @@ function levelCellsSql({ breakdowns, groupLimit }: Question, users: string): str
     groups: names.length,
     limit: groupLimit,
     measure: added,
+    behind,
   });
 }
 

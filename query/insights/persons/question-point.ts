@@ -1,0 +1,189 @@
+// Reads a number of an answer, and turns its question into one for the persons whom that number counts: the same
+// question, broken down by the person as well, whose statement answers persons in place of groups (ranked-groups.ts).
+// What a form counts is written once, so that a list of persons is as long as its number.
+
+import { clone, create } from '@bufbuild/protobuf';
+import { ConnectError } from '@connectrpc/connect';
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
+import { EventFilterSchema, type TimeRange } from '../../../proto/gen/common/v1/filter_pb.js';
+import {
+  AggregationType,
+  EventQuerySchema,
+  type InsightQuerySpec,
+  InsightQuerySpecSchema,
+  InsightType,
+  QueryRequestSchema,
+  type QuestionPoint,
+  TopKQuery_Dimension,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { momentMs } from '../../moment.ts';
+import { type Window, windowStart } from '../forms/series/window-users.ts';
+import { windowOf } from '../forms/series/windows.ts';
+import { cellOfCohort } from '../forms/users/retention.ts';
+import { type Behind, type Question, readQuestion } from '../read/question.ts';
+import { byPerson } from '../sql/persons.ts';
+import { groupColumn } from '../sql/read-events.ts';
+
+export interface PersonsPage {
+  /** In hex; persons whose keys are greater are asked for. */
+  afterKey: string;
+  maxPersons: number;
+}
+
+/** Throws invalid_argument that names the field and its rule. */
+export function readPoint(
+  projectId: string,
+  { point, timeRange }: { point: QuestionPoint; timeRange?: TimeRange | undefined },
+  page: PersonsPage,
+): Question {
+  const { spec, granularity, timezone, asOf } = point;
+  if (spec === undefined) throw invalidArgument('point.spec', 'is required');
+  const request = { timeRange, granularity, timezone, ...(asOf && { asOf }) };
+  const counted = countedSpec(spec, point);
+  const asked = within('point.', () =>
+    readQuestion(projectId, create(QueryRequestSchema, { ...request, spec: counted })),
+  );
+  const { cells, ...range } = cellsOf(asked, spec, point);
+  const group = asked.breakdowns.map((_, index) => groupSql(asked, point, index));
+  return {
+    ...asked,
+    ...range,
+    breakdowns: [...asked.breakdowns, byPerson],
+    breakdownKeys: [...asked.breakdownKeys, byPerson],
+    behind: { ...page, cells, group },
+    // Persons are found in events alone.
+    sources: [],
+  };
+}
+
+/** Without what an answer has beside its numbers; a number of several series is of one. */
+function countedSpec(spec: InsightQuerySpec, point: QuestionPoint): InsightQuerySpec {
+  const counted = clone(InsightQuerySpecSchema, spec);
+  counted.includeCookieless = false;
+  counted.includeStepTiming = false;
+  if (spec.session !== undefined) {
+    throw invalidArgument('point.spec.session', 'must not be set: its numbers count visits');
+  }
+  if (spec.insightType === InsightType.TOP_K) return specOfRow(counted, point);
+  if (isOfSeries(spec)) {
+    const series = counted.events[point.series];
+    if (series === undefined)
+      throw invalidArgument('point.series', 'must be the place of an event');
+    Object.assign(counted, { events: [series], formulas: [], rollingDays: 0, cumulative: false });
+    series.rollingDays = 0;
+  }
+  return counted;
+}
+
+const isOfSeries = ({ insightType }: InsightQuerySpec): boolean =>
+  insightType === InsightType.TRENDS || insightType === InsightType.SEGMENTATION;
+
+/** A row of TOP_K is a group of a segmentation. */
+function specOfRow(spec: InsightQuerySpec, { dimensionValue }: QuestionPoint): InsightQuerySpec {
+  const { scope, dimension, property } = spec.topK ?? {};
+  const event = create(EventFilterSchema, scope);
+  const isOfProperty = dimension === TopKQuery_Dimension.PROPERTY;
+  if (dimension === TopKQuery_Dimension.EVENT_KIND) {
+    Object.assign(event, { kind: dimensionValue ?? '', kinds: [] });
+  } else if (!isOfProperty) {
+    throw invalidArgument('point.spec.topK.dimension', 'must be PROPERTY or EVENT_KIND');
+  }
+  return create(InsightQuerySpecSchema, {
+    insightType: InsightType.SEGMENTATION,
+    events: [create(EventQuerySchema, { event, aggregation: AggregationType.TOTAL })],
+    breakdowns: isOfProperty ? [{ property: property ?? '' }] : [],
+    filterGroups: spec.filterGroups,
+    filterGroupsOperator: spec.filterGroupsOperator,
+  });
+}
+
+/** The cells that the number counts, and the range and buckets that the question has for them. */
+type Counted = Pick<Behind, 'cells'> & Partial<Pick<Question, 'fromMs' | 'toMs' | 'buckets'>>;
+
+function cellsOf(question: Question, asked: InsightQuerySpec, point: QuestionPoint): Counted {
+  const { insightType: form } = asked;
+  switch (form) {
+    case InsightType.TRENDS:
+      return ofBucket(question, windowIn(asked, point.series), placeOf(question, point, 'bucket'));
+    case InsightType.SEGMENTATION:
+    case InsightType.TOP_K:
+      return { cells: [0] };
+    case InsightType.FUNNEL:
+      return { cells: levelsOf(question, point) };
+    case InsightType.RETENTION:
+      return { cells: [cohortCell(question, point)] };
+    case InsightType.LIFECYCLE:
+    case InsightType.STICKINESS:
+    case InsightType.USER_FLOW:
+    case InsightType.UNSPECIFIED:
+      throw invalidArgument('point.spec.insightType', 'has no numbers whose users can be listed');
+    default:
+      return form satisfies never;
+  }
+}
+
+function windowIn(spec: InsightQuerySpec, place: number): Window | undefined {
+  const series = spec.events[place];
+  return series && windowOf(spec, series);
+}
+
+/** Who is in a group is told by all events of the range: without groups, those of the bucket suffice. */
+function ofBucket(question: Question, window: Window | undefined, place: number): Counted {
+  const { buckets, fromMs, toMs, breakdowns } = question;
+  const startMs = buckets[place] ?? fromMs;
+  if (breakdowns.length > 0) return { cells: [buckets.length === 1 ? 0 : startMs] };
+  const untilMs = buckets[place + 1] ?? toMs;
+  const sinceMs = window ? windowStart(question, window, startMs) : Math.max(startMs, fromMs);
+  return { cells: [0], fromMs: sinceMs, toMs: untilMs, buckets: [sinceMs] };
+}
+
+/** Whose furthest step was that one, or a later one. */
+function levelsOf({ spec }: Question, { step, droppedOff }: QuestionPoint): number[] {
+  const steps = spec.events.length;
+  if (step < 1 || step > steps) throw invalidArgument('point.step', `must be from 1 to ${steps}`);
+  if (droppedOff) return [step];
+  return Array.from({ length: steps - step + 1 }, (_, index) => step + index);
+}
+
+function cohortCell(question: Question, point: QuestionPoint): number {
+  const cohort = placeOf(question, point, 'bucket');
+  const returned = point.returned && placeOf(question, point, 'returned');
+  if (returned !== undefined && returned < cohort) {
+    throw invalidArgument('point.returned', 'must not be before the cohort');
+  }
+  return cellOfCohort(cohort, returned, question.buckets.length);
+}
+
+function placeOf(
+  { buckets }: Question,
+  point: QuestionPoint,
+  field: 'bucket' | 'returned',
+): number {
+  const ms = momentMs(`point.${field}`, point[field]);
+  if (ms === undefined) throw invalidArgument(`point.${field}`, 'is required');
+  const place = buckets.indexOf(ms);
+  if (place < 0) throw invalidArgument(`point.${field}`, 'must be when a bucket begins');
+  return place;
+}
+
+/** Values in the form of property-text.ts. */
+function groupSql({ bindings, breakdownKeys }: Question, point: QuestionPoint, index: number) {
+  const isRow = point.spec?.insightType === InsightType.TOP_K;
+  const key = breakdownKeys[index] ?? '';
+  const found = Object.hasOwn(point.breakdown, key) ? point.breakdown[key] : undefined;
+  const value = isRow ? point.dimensionValue : found;
+  const column = groupColumn(index);
+  if (value === undefined) return `${column} IN ('', '=')`;
+  return `${column} = ${bindings.bind('String', value === '' ? '<' : `=${value}`)}`;
+}
+
+/** Names the fields of what is read by the path at which it stands. */
+function within<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { code, rawMessage } = ConnectError.from(error);
+    if (!(error instanceof ConnectError) || !rawMessage.startsWith('spec')) throw error;
+    throw new ConnectError(`${path}${rawMessage}`, code);
+  }
+}

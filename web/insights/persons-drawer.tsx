@@ -1,0 +1,139 @@
+// The persons whom a figure counts, page by page, each a way to their profile.
+
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { createClient } from '@connectrpc/connect';
+import { useEffect, useState } from 'preact/hooks';
+import {
+  InsightsService,
+  type TopKProfile,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { inProject, transport } from '../client.ts';
+import { Select } from '../fields/field.tsx';
+import { nameOf } from '../profiles/profiles-client.ts';
+import { type Asked, requestOf } from '../question/ask.ts';
+import type { Figure } from '../results/shown.ts';
+import { readablePath } from '../text/readable-path.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { Loading } from '../ui/loading.tsx';
+
+const insights = createClient(InsightsService, transport);
+
+type Person = { distinctId: string; profile: TopKProfile | undefined };
+
+/** `figures`: where a place of a chart has several, one is chosen. `eventsHref`: the events behind them. */
+export function PersonsDrawer(props: {
+  projectId: string;
+  asked: Asked;
+  title: string;
+  figures: readonly Figure[];
+  eventsHref: string | undefined;
+  onClose: () => void;
+}) {
+  const { projectId, asked, title, figures, eventsHref, onClose } = props;
+  const [chosen, setChosen] = useState('0');
+  const figure = figures[Number(chosen)];
+  return (
+    <Dialog title={title} side onClose={onClose}>
+      {figures.length > 1 ? (
+        <Select
+          label="Number"
+          value={chosen}
+          options={figures.map(({ name }, index) => ({
+            value: String(index),
+            name: readablePath(name),
+          }))}
+          onValue={setChosen}
+        />
+      ) : null}
+      {figure ? <Persons key={chosen} projectId={projectId} asked={asked} figure={figure} /> : null}
+      {eventsHref ? <a href={eventsHref}>Events behind it</a> : null}
+    </Dialog>
+  );
+}
+
+function Persons({
+  projectId,
+  asked,
+  figure,
+}: {
+  projectId: string;
+  asked: Asked;
+  figure: Figure;
+}) {
+  const { persons, isWhole, fault, more, isLoading } = usePersons(projectId, asked, figure);
+  return (
+    <>
+      <ul class="plain persons" aria-busy={isLoading}>
+        {persons.map(({ distinctId, profile }) => (
+          <li key={distinctId}>
+            <PersonLink projectId={projectId} distinctId={distinctId} profile={profile} />
+          </li>
+        ))}
+      </ul>
+      {isWhole && persons.length === 0 ? (
+        <p class="hint">Nobody who can be told apart: visitors without cookies have no profile.</p>
+      ) : null}
+      {fault === undefined ? null : <Fault cause={fault} retry={more} />}
+      {isLoading ? <Loading of="the people" /> : null}
+      {isWhole || isLoading || fault !== undefined ? null : (
+        <button type="button" onClick={more}>
+          Show more
+        </button>
+      )}
+    </>
+  );
+}
+
+function PersonLink(props: { projectId: string } & Person) {
+  const { projectId, distinctId, profile } = props;
+  if (!profile?.id) return <>{distinctId}</>;
+  const { id, properties } = profile;
+  const name = nameOf({ id, externalId: distinctId, ...(properties && { properties }) });
+  return (
+    <a href={`/p/${projectId}/profiles/${encodeURIComponent(id)}`}>
+      {name}
+      {name === distinctId ? null : <small> {distinctId}</small>}
+    </a>
+  );
+}
+
+type Page = { persons: Person[]; next: string | undefined; fault: unknown };
+
+/** The first page, and one more at each call of `more`. */
+function usePersons(projectId: string, asked: Asked, figure: Figure) {
+  const [page, setPage] = useState<Page>({ persons: [], next: '', fault: undefined });
+  const [isLoading, setLoading] = useState(true);
+  const [end] = useState(() => new AbortController());
+  const more = async (): Promise<void> => {
+    setLoading(true);
+    try {
+      const request = { ...requestOfPoint(asked, figure), pageToken: page.next ?? '' };
+      const answer = await insights.segmentUsers(request, inProject(projectId, end.signal));
+      const found = answer.distinctIds.map((distinctId, index) => ({
+        ...{ distinctId, profile: answer.profiles[index] },
+      }));
+      setPage({
+        persons: [...page.persons, ...found],
+        ...{ next: answer.nextPageToken || undefined, fault: undefined },
+      });
+    } catch (fault) {
+      if (!end.signal.aborted) setPage({ ...page, fault });
+    }
+    setLoading(false);
+  };
+  useEffect(() => {
+    void more();
+    return () => end.abort();
+  }, []);
+  const { persons, next, fault } = page;
+  return { persons, fault, isLoading, isWhole: next === undefined, more: () => void more() };
+}
+
+function requestOfPoint(asked: Asked, { point }: Figure) {
+  const { spec, timeRange, granularity, timezone, asOf } = requestOf(asked);
+  const question = { spec, granularity, timezone, ...(asOf && { asOf }) };
+  return { timeRange, point: { ...question, ...point } } satisfies MessageInitShape<
+    typeof InsightsService.method.segmentUsers.input
+  >;
+}
