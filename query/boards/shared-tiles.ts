@@ -14,6 +14,8 @@ import {
 } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import {
   TopKQuery_Dimension as Dimension,
+  type FunnelQuery,
+  type FunnelQuerySchema,
   type InsightQuerySpec,
   InsightQuerySpecSchema,
   type QueryResponse,
@@ -61,7 +63,7 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   const { insightType, events, breakdowns, breakdownLimit, conversionWindow, ...more } = spec;
   const { includeStepTiming, session, userFlow, topK, includeCookieless, formulas, ...others } =
     more;
-  const { rollingDays, cumulative, ...hidden } = others;
+  const { rollingDays, cumulative, funnel, ...hidden } = others;
   const {
     filterGroups: _,
     filterGroupsOperator: __,
@@ -83,7 +85,21 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
     }),
     ...(userFlow && { userFlow: shownFlow(userFlow) }),
     ...(topK && { topK: shownTopK(topK) }),
+    ...(funnel && { funnel: shownFunnel(funnel) }),
   });
+}
+
+function shownFunnel({
+  exclusions,
+  ...funnel
+}: FunnelQuery): MessageInitShape<typeof FunnelQuerySchema> {
+  const { order, holdProperty, overTime, reentry } = funnel;
+  return {
+    ...{ order, holdProperty, overTime, reentry },
+    exclusions: exclusions.map(({ event, fromStep, toStep }) => ({
+      ...{ fromStep, toStep, ...(event && { event: kindOf(event) }) },
+    })),
+  };
 }
 
 function shownFlow({

@@ -14,11 +14,11 @@ import type { Deadline } from '../deadline.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { type Planned, planOf } from './forms/forms.ts';
 import type { LeftOutCount, LookUp } from './forms/plan.ts';
-import { rulesOf } from './read/form-members.ts';
+import { bucketsOf } from './read/form-members.ts';
 import type { Range, Served } from './read/plan-notes.ts';
 import { type Facts, readFacts } from './read/property-types.ts';
 import { type Question, readQuestion } from './read/question.ts';
-import { bucketLabels } from './read/time-buckets.ts';
+import { bucketLabels, minuteMs } from './read/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
 import {
   earliest,
@@ -69,8 +69,12 @@ export function createRunQuestion(sources: QuestionSources): RunQuestion {
 async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryResponse> {
   const { projectId, request, deadline, standIns, onRead, together = new AskedTogether() } = call;
   const { signal } = deadline;
-  const { completeUntilMs: completeUntil, log, ladder } = runs.sources;
-  const asked = { ...readQuestion(projectId, request, standIns), sources: ladder };
+  const { completeUntilMs: completeUntil, log, ladder, clock } = runs.sources;
+  const asked = {
+    ...readQuestion(projectId, request, standIns),
+    // What depends on now changes once a minute.
+    ...{ sources: ladder, nowMs: Math.floor(clock.nowMs() / minuteMs) * minuteMs },
+  };
   const first = planOf(asked);
   // Asked first: a statement may count what is stored meanwhile, and misses nothing from before.
   const completeUntilMs = await together.moments.get('', signal, () => completeUntil(projectId));
@@ -80,7 +84,7 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
     together.stored.set(key, stored);
     return stored;
   };
-  await checkWork(asked, () => storedIn(asked), deadline);
+  await checkWork(asked, () => storedIn(rangeOfReads(first.question.notes.reads)), deadline);
   const facts = await factsOf(runs, call, first, together);
   const { question, sql, maxRows, lookUps = [], read } = facts ? planOf(asked, facts) : first;
   const sources = sourcesOf(question);
@@ -131,7 +135,7 @@ function sourcesOf({ notes }: Question): Served[] {
 
 /** The zone of the question, and what its clock shows. */
 function zoneOf({ timezone, buckets, spec }: Question) {
-  const areTimed = rulesOf(spec.insightType).buckets === 'timed';
+  const areTimed = bucketsOf(spec) === 'timed';
   const differFromMs = zones.differFromMs(timezone);
   const { used: version, package: packageVersion, node: nodeVersion } = zones.versions;
   return {

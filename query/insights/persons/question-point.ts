@@ -19,6 +19,7 @@ import {
 import { momentMs } from '../../moment.ts';
 import { type Window, windowStart } from '../forms/series/window-users.ts';
 import { windowOf } from '../forms/series/windows.ts';
+import { cellsOfBucket } from '../forms/users/funnel/funnel-users.ts';
 import { cellOfCohort } from '../forms/users/retention.ts';
 import { type Behind, type Question, readQuestion } from '../read/question.ts';
 import { byPerson } from '../sql/persons.ts';
@@ -137,12 +138,15 @@ function ofBucket(question: Question, window: Window | undefined, place: number)
   return { cells: [0], fromMs: sinceMs, toMs: untilMs, buckets: [sinceMs] };
 }
 
-/** Whose furthest step was that one, or a later one. */
-function levelsOf({ spec }: Question, { step, droppedOff }: QuestionPoint): number[] {
-  const steps = spec.events.length;
+/** Whose furthest step was that one, or a later one; over time, of those who entered in the bucket. */
+function levelsOf(question: Question, point: QuestionPoint): number[] {
+  const { step, droppedOff, bucket } = point;
+  const steps = question.spec.events.length;
   if (step < 1 || step > steps) throw invalidArgument('point.step', `must be from 1 to ${steps}`);
-  if (droppedOff) return [step];
-  return Array.from({ length: steps - step + 1 }, (_, index) => step + index);
+  const isOfBucket = bucket !== undefined && question.spec.funnel?.overTime === true;
+  const before = isOfBucket ? (placeOf(question, point, 'bucket') + 1) * cellsOfBucket : 0;
+  const count = droppedOff ? 1 : steps - step + 1;
+  return Array.from({ length: count }, (_, index) => before + step + index);
 }
 
 function cohortCell(question: Question, point: QuestionPoint): number {

@@ -49,6 +49,7 @@ const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['session', { session, events: [] }, values],
   ['conversionWindow', { conversionWindow: { seconds: 60n } }, 'FUNNEL'],
   ['includeStepTiming', { includeStepTiming: true }, 'FUNNEL'],
+  ['funnel', { funnel: { overTime: true } }, 'FUNNEL'],
   ['formulas', { formulas: [{ expression: 'A' }] }, values],
   ['rollingDays', { rollingDays: 7, events: users }, 'TRENDS'],
   ['cumulative', { cumulative: true, events: users }, 'TRENDS'],

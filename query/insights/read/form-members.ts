@@ -33,7 +33,7 @@ const formRules: Readonly<Record<InsightType, FormRules | undefined>> = {
   [InsightType.SEGMENTATION]: { buckets: 'none', reads: values },
   [InsightType.FUNNEL]: {
     buckets: 'none',
-    reads: [...grouped, 'conversionWindow', 'includeStepTiming'],
+    reads: [...grouped, 'conversionWindow', 'includeStepTiming', 'funnel'],
   },
   [InsightType.RETENTION]: { buckets: 'timed', reads: grouped },
   [InsightType.USER_FLOW]: { buckets: 'none', reads: ['userFlow'] },
@@ -43,8 +43,13 @@ const formRules: Readonly<Record<InsightType, FormRules | undefined>> = {
   [InsightType.UNSPECIFIED]: undefined,
 };
 
-/** Throws invalid_argument for no form, and for a number that is none. */
-export function rulesOf(form: InsightType): FormRules {
+/** Of a question's result. Throws invalid_argument for no form, and for a number that is none. */
+export function bucketsOf({ insightType, funnel }: InsightQuerySpec): FormRules['buckets'] {
+  const { buckets } = rulesOf(insightType);
+  return funnel?.overTime ? 'timed' : buckets;
+}
+
+function rulesOf(form: InsightType): FormRules {
   const rules = formRules[form];
   if (rules !== undefined) return rules;
   const isMissing = form === InsightType.UNSPECIFIED;

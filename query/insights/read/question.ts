@@ -25,7 +25,7 @@ import { checkEventKinds } from '../../filters/event-kinds.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from './event-condition.ts';
-import { rulesOf } from './form-members.ts';
+import { bucketsOf } from './form-members.ts';
 import { maxFormulas } from './formula.ts';
 import { createNotes, type PlanNotes } from './plan-notes.ts';
 import type { PropertyTypes } from './property-types.ts';
@@ -36,6 +36,7 @@ const maxBreakdowns = 5;
 const defaultGroups = 10;
 const maxGroups = 100;
 const maxFilterGroups = 50;
+const maxExclusions = 10;
 
 /** The persons whom some cells of an answer count; the question's last breakdown is by the person. */
 export interface Behind {
@@ -59,6 +60,8 @@ export interface Question {
   readonly fromMs: number;
   readonly toMs: number;
   readonly asOfMs: number | undefined;
+  /** When it is asked, in whole minutes: within one, its rows are the same. */
+  readonly nowMs?: number;
   /** IANA name. */
   readonly timezone: string;
   readonly granularity: Granularity;
@@ -114,7 +117,7 @@ export function readQuestion(
     granularity,
     asOfMs: readAsOf(request),
     buckets:
-      rulesOf(spec.insightType).buckets === 'none'
+      bucketsOf(spec) === 'none'
         ? [range.fromMs]
         : timeBuckets(granularity, timezone, range.fromMs, range.toMs),
     breakdowns,
@@ -189,11 +192,16 @@ function checkTexts(spec: InsightQuerySpec): void {
   atMost(breakdowns.length, maxBreakdowns, 'spec.breakdowns');
   atMost(spec.formulas.length, maxFormulas, 'spec.formulas');
   atMost(filterGroups.length, maxFilterGroups, 'spec.filterGroups');
+  const exclusions = spec.funnel?.exclusions ?? [];
+  atMost(exclusions.length, maxExclusions, 'spec.funnel.exclusions');
   const filtered = [
     ...events.map(({ event }, index) => ({ event, path: `spec.events[${index}].event` })),
     { event: spec.session?.scope, path: 'spec.session.scope' },
     { event: spec.userFlow?.scope, path: 'spec.userFlow.scope' },
     { event: spec.topK?.scope, path: 'spec.topK.scope' },
+    ...exclusions.map(({ event }, index) => ({
+      ...{ event, path: `spec.funnel.exclusions[${index}].event` },
+    })),
   ];
   const groups = [
     ...filtered.map(({ event, path }) => ({ filters: event?.filters ?? [], path })),
@@ -205,9 +213,10 @@ function checkTexts(spec: InsightQuerySpec): void {
     ...events.map(({ aggregationProperty }) => aggregationProperty),
     ...breakdowns.map(({ property }) => property),
     ...spec.formulas.flatMap(({ expression, displayName }) => [expression, displayName]),
-    ...[spec.userFlow?.nodeProperty, spec.topK?.property, spec.topK?.metricProperty].map(
-      (text) => text ?? '',
-    ),
+    ...[
+      ...[spec.userFlow?.nodeProperty, spec.topK?.property, spec.topK?.metricProperty],
+      spec.funnel?.holdProperty,
+    ].map((text) => text ?? ''),
   ];
   checkFilterLists(groups, 'spec', texts);
 }

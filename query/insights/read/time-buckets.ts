@@ -18,7 +18,7 @@ interface Length {
 
 type Unit = 'minute' | 'hour' | 'day' | 'week' | 'month';
 
-const minuteMs = 60_000;
+export const minuteMs = 60_000;
 const hourMs = 3_600_000;
 /** The grain of the tables of sums: all zones are off by whole quarters of an hour. */
 export const quarterMs = 900_000;

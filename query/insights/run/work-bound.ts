@@ -59,5 +59,7 @@ function workOf({ spec, breakdowns }: Question): Work {
   const asked = `${series} entries by ${breakdowns.length} breakdowns`;
   // The groups that series with formulas have in common are found before.
   const passes = spec.formulas.length > 0 && breakdowns.length > 0 ? 2 : 1;
-  return { parts: passes * series * (1 + breakdowns.length), field: 'spec.events', asked };
+  // Over time each entry is looked at for each step alone.
+  const walked = spec.funnel?.overTime ? (series * (series + 1)) / 2 : series;
+  return { parts: passes * walked * (1 + breakdowns.length), field: 'spec.events', asked };
 }

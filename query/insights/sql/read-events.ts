@@ -109,6 +109,11 @@ export function withinRanges(ranges: readonly Range[], bindings: Bindings): Even
   return eventsWhere(`(${within.join(' OR ')})`);
 }
 
+/** Holds for the events before a moment in milliseconds. */
+export function occurredBefore(ms: number, bindings: Bindings): EventCondition {
+  return eventsWhere(`(occur_time < ${momentSql(ms, bindings)})`);
+}
+
 /**
  * The order of `events` begins with the project and the UTC day, and the engine does not conclude from a range of time
  * which days these are: without the hint it looks through all other days of a large part.

@@ -1,5 +1,4 @@
-// The plainest reading of what FUNNEL, RETENTION, LIFECYCLE and STICKINESS count (docs/insights.md), over events in
-// memory.
+// The plainest reading of what RETENTION, LIFECYCLE and STICKINESS count (docs/insights.md), over events in memory.
 
 export interface PlainEvent {
   eventId: string;
@@ -22,8 +21,6 @@ export interface PlainQuestion {
   beforeMs: number;
   /** Whether an event is one of the question's, by its place there. */
   matches: readonly ((event: PlainEvent) => boolean)[];
-  /** FUNNEL. */
-  windowMs: number;
   /** Groups that stay; undefined for a question without a breakdown. */
   groupLimit: number | undefined;
 }
@@ -123,54 +120,4 @@ export function plainRetention(question: PlainQuestion) {
       return [members.length, ...points.slice(cohort)];
     }),
   }));
-}
-
-/** Of each group: the users of each step, and the times that they took to it from the step before, ascending. */
-export function plainFunnel(question: PlainQuestion) {
-  const users = [...byUser(inRange(question)).values()].flatMap((own) => {
-    const first = own.find((event) => question.matches[0]?.(event));
-    return first === undefined ? [] : [{ group: first.group, chain: furthestChain(question, own) }];
-  });
-  return ranked(question, users).map((group) => ({
-    group: group.group,
-    steps: question.matches.map((_, step) => {
-      const reached = group.users.filter(({ chain }) => chain.length > step);
-      const times = reached.map(({ chain }) => (chain[step] ?? 0) - (chain[step - 1] ?? 0));
-      return { total: reached.length, times: step === 0 ? [] : times.sort((a, b) => a - b) };
-    }),
-  }));
-}
-
-/** The times of the chain's events. */
-function furthestChain({ matches, windowMs }: PlainQuestion, own: readonly PlainEvent[]): number[] {
-  const firstStep = (event: PlainEvent) => matches.findIndex((match) => match(event));
-  const events = own
-    .filter((event) => firstStep(event) >= 0)
-    .sort((one, other) =>
-      one.occurTimeMs === other.occurTimeMs && firstStep(one) !== firstStep(other)
-        ? firstStep(one) - firstStep(other)
-        : inOrder(one, other),
-    );
-  for (let steps = matches.length; steps > 0; steps -= 1) {
-    for (const [end] of events.entries()) {
-      const chain = latestChain(end, steps);
-      if (chain !== undefined) return chain.map((place) => events[place]?.occurTimeMs ?? 0);
-    }
-  }
-  return [];
-
-  /** The chain that ends with that event as the step: each one before is the latest with a chain of its own. */
-  function latestChain(end: number, step: number): number[] | undefined {
-    const event = events[end];
-    if (event === undefined || !matches[step - 1]?.(event)) return undefined;
-    if (step === 1) return [end];
-    for (let place = end - 1; place >= 0; place -= 1) {
-      const before = latestChain(place, step - 1);
-      if (before === undefined) continue;
-      const firstMs = events[before[0] ?? 0]?.occurTimeMs ?? 0;
-      // A chain that ends earlier does not begin later.
-      return event.occurTimeMs - firstMs <= windowMs ? [...before, end] : undefined;
-    }
-    return undefined;
-  }
 }

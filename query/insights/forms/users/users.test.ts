@@ -1,8 +1,8 @@
-// FUNNEL, RETENTION, LIFECYCLE and STICKINESS over HTTP on a real engine against the plainest reading of their
+// RETENTION, LIFECYCLE and STICKINESS over HTTP on a real engine against the plainest reading of their
 // definitions: many questions over the events of few people in few moments, so that all that can meet does.
 
 import { randomUUID } from 'node:crypto';
-import { type Duration, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FilterOperator } from '../../../../proto/gen/common/v1/filter_pb.js';
@@ -16,7 +16,6 @@ import {
 import {
   type PlainEvent,
   type PlainQuestion,
-  plainFunnel,
   plainLifecycle,
   plainRetention,
   plainStickiness,
@@ -131,8 +130,7 @@ function makeAsk({ below, oneOf }: Dice, insightType: InsightType, events: numbe
   const isLong = insightType !== InsightType.RETENTION || oneOf(true, false);
   const days = isLong ? 7 + below(7) : 5;
   const toMs = startMs + days * dayMs + oneOf(0, 9 * hourMs + quarterMs, 1, 777_777);
-  const windowMs = oneOf(1, quarterMs, 2 * hourMs, dayMs, 30 * dayMs);
-  const hasGroups = insightType === InsightType.FUNNEL || insightType === InsightType.RETENTION;
+  const hasGroups = insightType === InsightType.RETENTION;
   const ask: Ask = {
     ...{ fromMs, toMs, asOfMs: oneOf(undefined, undefined, startMs + 9 * dayMs) },
     granularity: oneOf(
@@ -154,8 +152,6 @@ function makeAsk({ below, oneOf }: Dice, insightType: InsightType, events: numbe
       includeCookieless: oneOf(false, false, true),
       breakdowns: hasGroups && below(2) === 0 ? [{ property: '$browser' }] : [],
       breakdownLimit: hasGroups ? 2 : 0,
-      includeStepTiming: insightType === InsightType.FUNNEL && below(2) === 0,
-      ...(insightType === InsightType.FUNNEL && { conversionWindow: durationOf(windowMs) }),
     },
   };
   const matches = chosen.map(
@@ -163,19 +159,15 @@ function makeAsk({ below, oneOf }: Dice, insightType: InsightType, events: numbe
       (event: PlainEvent) =>
         (kind === '' || event.kind === kind) && (browser === undefined || event.group === browser),
   );
-  return { ask, matches, windowMs };
+  return { ask, matches };
 }
 
-function durationOf(ms: number): Pick<Duration, 'seconds' | 'nanos'> {
-  return { seconds: BigInt(Math.floor(ms / 1_000)), nanos: (ms % 1_000) * 1e6 };
-}
-
-function plainQuestion({ ask, matches, windowMs }: ReturnType<typeof makeAsk>): PlainQuestion {
+function plainQuestion({ ask, matches }: ReturnType<typeof makeAsk>): PlainQuestion {
   const { granularity, timezone, fromMs, toMs, asOfMs = Number.POSITIVE_INFINITY } = ask;
   const zone = timezone === '' ? 'UTC' : timezone;
   const buckets = timeBuckets(granularity, zone, fromMs, toMs);
   return {
-    ...{ buckets, fromMs, toMs, matches, windowMs },
+    ...{ buckets, fromMs, toMs, matches },
     beforeMs: bucketStart(granularity, zone, (buckets[0] ?? 0) - 1),
     groupLimit: ask.spec.breakdowns?.length === 0 ? undefined : 2,
     events: rows
@@ -222,29 +214,10 @@ function shown(result: QueryResponse['result'], ask: Ask): unknown {
         group: groupName(series, ask),
         cohorts: series.cohorts.map(({ cohortSize, points }) => [cohortSize, ...values(points)]),
       }));
-    case 'funnel':
-      return result.value.series.map((series) => ({
-        group: groupName(series, ask),
-        steps: series.steps.map(({ total, timing }) => ({
-          total,
-          timing: timing && {
-            avg: msOf(timing.avg),
-            median: msOf(timing.median),
-            p95: msOf(timing.p95),
-            counts: timing.distribution.map(({ count }) => Number(count)),
-          },
-        })),
-      }));
     default:
       throw new Error('no such answer');
   }
 }
-
-function msOf(duration: Duration | undefined): number {
-  return Number(duration?.seconds) * 1_000 + Math.round((duration?.nanos ?? 0) / 1_000) / 1_000;
-}
-
-const bounds = [10_000, 60_000, 600_000, hourMs, 6 * hourMs, dayMs, 7 * dayMs, 30 * dayMs];
 
 function expected(question: PlainQuestion, { spec }: Ask): unknown {
   switch (spec.insightType) {
@@ -255,28 +228,8 @@ function expected(question: PlainQuestion, { spec }: Ask): unknown {
     case InsightType.RETENTION:
       return plainRetention(question);
     default:
-      return plainFunnel(question).map(({ group, steps }) => ({
-        group,
-        steps: steps.map(({ total, times }, step) => ({
-          total,
-          timing: spec.includeStepTiming && step > 0 ? timingOf(times) : undefined,
-        })),
-      }));
+      throw new Error('no such question');
   }
-}
-
-function timingOf(times: readonly number[]) {
-  const count = times.length;
-  const within = [...bounds, Number.POSITIVE_INFINITY].map(
-    (bound) => times.filter((time) => time <= bound).length,
-  );
-  const sum = times.reduce((total, time) => total + time, 0);
-  return {
-    avg: count === 0 ? 0 : Math.round((sum / count) * 1_000) / 1_000,
-    median: times[Math.ceil(count / 2) - 1] ?? 0,
-    p95: times[Math.ceil((count * 95) / 100) - 1] ?? 0,
-    counts: within.map((number, index) => number - (within[index - 1] ?? 0)),
-  };
 }
 
 interface TypeCase {
@@ -289,7 +242,6 @@ describe.each<TypeCase>([
   { type: InsightType.STICKINESS, events: [1] },
   { type: InsightType.LIFECYCLE, events: [1] },
   { type: InsightType.RETENTION, events: [1, 2] },
-  { type: InsightType.FUNNEL, events: [2, 3, 4] },
 ] satisfies { type: InsightType; events: [number, ...number[]] }[])(
   'the type $type',
   ({ type, events }) => {

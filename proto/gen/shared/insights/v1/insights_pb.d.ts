@@ -382,6 +382,163 @@ export enum TopKQuery_Dimension {
 export declare const TopKQuery_DimensionSchema: GenEnum<TopKQuery_Dimension>;
 
 /**
+ * What else a chain of a FUNNEL has to be.
+ *
+ * @generated from message shared.insights.v1.FunnelQuery
+ */
+export declare type FunnelQuery = Message<"shared.insights.v1.FunnelQuery"> & {
+  /**
+   * How the steps follow one another.
+   *
+   * @generated from field: shared.insights.v1.FunnelQuery.Order order = 1;
+   */
+  order: FunnelQuery_Order;
+
+  /**
+   * Events that end a chain; at most 10, and none with STRICT.
+   *
+   * @generated from field: repeated shared.insights.v1.FunnelExclusion exclusions = 2;
+   */
+  exclusions: FunnelExclusion[];
+
+  /**
+   * All events of a chain have the same value of this property, and others count for nothing: "$" means auto, otherwise
+   * custom. "$sessionId" is the event's session_id: the chain lies in one visit.
+   *
+   * @generated from field: string hold_property = 3;
+   */
+  holdProperty: string;
+
+  /**
+   * Answers each bucket of the range as well, by the time of the entry; not with include_step_timing, and with at most
+   * 10 steps.
+   *
+   * @generated from field: bool over_time = 4;
+   */
+  overTime: boolean;
+
+  /**
+   * Which entries begin a chain.
+   *
+   * @generated from field: shared.insights.v1.FunnelQuery.Reentry reentry = 5;
+   */
+  reentry: FunnelQuery_Reentry;
+};
+
+/**
+ * Describes the message shared.insights.v1.FunnelQuery.
+ * Use `create(FunnelQuerySchema)` to create a new message.
+ */
+export declare const FunnelQuerySchema: GenMessage<FunnelQuery>;
+
+/**
+ * How its steps follow one another.
+ *
+ * @generated from enum shared.insights.v1.FunnelQuery.Order
+ */
+export enum FunnelQuery_Order {
+  /**
+   * ORDERED.
+   *
+   * @generated from enum value: ORDER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * In their order; anything may happen between them.
+   *
+   * @generated from enum value: ORDER_ORDERED = 1;
+   */
+  ORDERED = 1,
+
+  /**
+   * In any order: step n counts the users who did n different steps.
+   *
+   * @generated from enum value: ORDER_ANY = 2;
+   */
+  ANY = 2,
+
+  /**
+   * In their order, and the user did nothing else between them.
+   *
+   * @generated from enum value: ORDER_STRICT = 3;
+   */
+  STRICT = 3,
+}
+
+/**
+ * Describes the enum shared.insights.v1.FunnelQuery.Order.
+ */
+export declare const FunnelQuery_OrderSchema: GenEnum<FunnelQuery_Order>;
+
+/**
+ * Which entries of a user begin a chain.
+ *
+ * @generated from enum shared.insights.v1.FunnelQuery.Reentry
+ */
+export enum FunnelQuery_Reentry {
+  /**
+   * EVERY.
+   *
+   * @generated from enum value: REENTRY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Each one in the range.
+   *
+   * @generated from enum value: REENTRY_EVERY = 1;
+   */
+  EVERY = 1,
+
+  /**
+   * The first one in the range alone; with hold_property, of each value.
+   *
+   * @generated from enum value: REENTRY_FIRST = 2;
+   */
+  FIRST = 2,
+}
+
+/**
+ * Describes the enum shared.insights.v1.FunnelQuery.Reentry.
+ */
+export declare const FunnelQuery_ReentrySchema: GenEnum<FunnelQuery_Reentry>;
+
+/**
+ * Events that may not lie between two steps of a chain.
+ *
+ * @generated from message shared.insights.v1.FunnelExclusion
+ */
+export declare type FunnelExclusion = Message<"shared.insights.v1.FunnelExclusion"> & {
+  /**
+   * The events.
+   *
+   * @generated from field: common.v1.EventFilter event = 1;
+   */
+  event?: EventFilter | undefined;
+
+  /**
+   * The step, from 1, after which they end a chain: the first unless given. Not with ANY.
+   *
+   * @generated from field: int32 from_step = 2;
+   */
+  fromStep: number;
+
+  /**
+   * The step before which they do: the last unless given. Not with ANY.
+   *
+   * @generated from field: int32 to_step = 3;
+   */
+  toStep: number;
+};
+
+/**
+ * Describes the message shared.insights.v1.FunnelExclusion.
+ * Use `create(FunnelExclusionSchema)` to create a new message.
+ */
+export declare const FunnelExclusionSchema: GenMessage<FunnelExclusion>;
+
+/**
  * A question.
  *
  * @generated from message shared.insights.v1.InsightQuerySpec
@@ -495,6 +652,13 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
    * @generated from field: bool cumulative = 23;
    */
   cumulative: boolean;
+
+  /**
+   * FUNNEL: other orders, exclusions, a property that is held, buckets of time.
+   *
+   * @generated from field: shared.insights.v1.FunnelQuery funnel = 25;
+   */
+  funnel?: FunnelQuery | undefined;
 };
 
 /**
@@ -1120,6 +1284,28 @@ export declare type FunnelSeries = Message<"shared.insights.v1.FunnelSeries"> & 
    * @generated from field: bool is_others = 3;
    */
   isOthers: boolean;
+
+  /**
+   * Entries from here on may still convert: their window was not over when the question was asked, in whole minutes, or
+   * at as_of. Over time the beginning of the first bucket that has such a moment. Absent where all windows are over.
+   *
+   * @generated from field: google.protobuf.Timestamp incomplete_from = 20;
+   */
+  incompleteFrom?: Timestamp | undefined;
+
+  /**
+   * The users who have not reached the last step, and may do so with an entry whose window is not over.
+   *
+   * @generated from field: optional double open = 21;
+   */
+  open?: number | undefined;
+
+  /**
+   * With over_time: one of each bucket of the range.
+   *
+   * @generated from field: repeated shared.insights.v1.FunnelBucket buckets = 22;
+   */
+  buckets: FunnelBucket[];
 };
 
 /**
@@ -1127,6 +1313,40 @@ export declare type FunnelSeries = Message<"shared.insights.v1.FunnelSeries"> & 
  * Use `create(FunnelSeriesSchema)` to create a new message.
  */
 export declare const FunnelSeriesSchema: GenMessage<FunnelSeries>;
+
+/**
+ * The steps of the users who entered in one bucket.
+ *
+ * @generated from message shared.insights.v1.FunnelBucket
+ */
+export declare type FunnelBucket = Message<"shared.insights.v1.FunnelBucket"> & {
+  /**
+   * When the bucket begins; the first one may begin before the range.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * The users who reached each step with an entry in the bucket.
+   *
+   * @generated from field: repeated double totals = 2;
+   */
+  totals: number[];
+
+  /**
+   * Those who have not reached the last step, and may do so with an entry in the bucket whose window is not over.
+   *
+   * @generated from field: optional double open = 3;
+   */
+  open?: number | undefined;
+};
+
+/**
+ * Describes the message shared.insights.v1.FunnelBucket.
+ * Use `create(FunnelBucketSchema)` to create a new message.
+ */
+export declare const FunnelBucketSchema: GenMessage<FunnelBucket>;
 
 /**
  * Users who reached a step.

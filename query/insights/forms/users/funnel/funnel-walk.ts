@@ -2,34 +2,56 @@
 // event: a step is one pass over the arrays of many users. For each step it keeps the latest chain of events that
 // reached it: one that began earlier leaves the window earlier, so that it reaches nothing more.
 
-import type { Funnel } from './funnel-steps.ts';
+import { endsSql, type Funnel, isEntrySql, isStepSql } from './funnel-steps.ts';
 
 /**
- * Adds reached_1, reached_2, … to `users`, who have `times` and `matched` of their events, the step of each or the mask
- * of its steps. For each event it is the time of the first event of the chain that reached the step with it, or 0; no
- * time is 0.
+ * Adds `entries` to `users`, who have `times` and `matched` of their events, the step of each or the mask of its steps:
+ * the time of each event that may begin a chain, or 0. No time is 0: each is one millisecond more than the event's.
  */
-function reachedSql({ steps, windowMs, mayOverlap }: Funnel, users: string): string {
-  return steps.reduce((sql, _, index) => {
-    const step = index + 1;
-    const match = mayOverlap ? `bitTest(matched, ${index})` : `matched = ${step}`;
-    if (step === 1) {
-      const first = `arrayMap((time, matched) -> if(${match}, time, 0), times, matched)`;
-      return `SELECT *, ${first} AS reached_1 FROM (${sql})`;
-    }
-    const latest = `arrayFill(first -> first != 0, reached_${index})`;
-    // An event that matches two steps serves one: the chain before it has ended with another.
-    const before = mayOverlap ? `arrayPushFront(arrayPopBack(${latest}), 0)` : latest;
-    const reached = `arrayMap((time, matched, first) -> if(${match} AND first != 0 AND time - first <= ${windowMs}, first, 0),
-      times, matched, ${before})`;
-    return `SELECT *, ${reached} AS reached_${step} FROM (${sql})`;
+export function entriesSql(funnel: Funnel, users: string, toMs: number): string {
+  const isEntry = isEntrySql(funnel, 'matched', `time <= ${toMs}`);
+  if (!funnel.isFirstOnly) {
+    const entries = `arrayMap((time, matched) -> if(${isEntry}, time, 0), times, matched)`;
+    return `SELECT *, ${entries} AS entries FROM (${users})`;
+  }
+  const first = `arrayFirstIndex((time, matched) -> ${isEntry}, times, matched)`;
+  return `SELECT *, arrayMap((time, place) -> if(place = first_place, time, 0), times, arrayEnumerate(times)) AS entries
+    FROM (SELECT *, ${first} AS first_place FROM (${users}))`;
+}
+
+const reached = (step: number): string => (step === 1 ? 'entries' : `reached_${step}`);
+
+/**
+ * Adds reached_2, reached_3, …: for each event the time of the first event of the chain that reached the step with it,
+ * or 0.
+ */
+function reachedSql(funnel: Funnel, users: string): string {
+  return funnel.steps.slice(1).reduce((sql, _, index) => {
+    const step = index + 2;
+    const next = `arrayMap((time, matched, first) -> if(${isStepSql(funnel, step)} AND first != 0 AND time - first <= ${funnel.windowMs}, first, 0),
+      times, matched, ${beforeSql(funnel, step - 1)})`;
+    return `SELECT *, ${next} AS reached_${step} FROM (${sql})`;
   }, users);
 }
 
-/** `users` with `level`, the furthest step. All of them have an event that matches step 1. */
+/** For each event the latest chain before it that reached the step, unless something ended it. */
+function beforeSql(funnel: Funnel, step: number): string {
+  const chains = reached(step);
+  // An event that matches two steps serves one: the chain before it has ended with another.
+  const shifted = (array: string): string => `arrayPushFront(arrayPopBack(${array}), 0)`;
+  if (funnel.order === 'strict') return shifted(chains);
+  const ends = endsSql(funnel, step);
+  const latest =
+    ends === undefined
+      ? `arrayFill(first -> first != 0, ${chains})`
+      : `arrayFill((first, matched) -> first != 0 OR ${ends}, ${chains}, matched)`;
+  return funnel.mayOverlap ? shifted(latest) : latest;
+}
+
+/** `users`, who have entries, with `level`, the furthest step. */
 export function levelsSql(funnel: Funnel, users: string): string {
   const levels = funnel.steps
-    .map((_, index) => `arrayExists(first -> first != 0, reached_${index + 1}), ${index + 1}`)
+    .map((_, index) => `arrayExists(first -> first != 0, ${reached(index + 1)}), ${index + 1}`)
     .slice(1)
     .reverse();
   return `SELECT *, toUInt8(multiIf(${levels.join(', ')}, 1)) AS level FROM (${reachedSql(funnel, users)})`;
@@ -48,8 +70,8 @@ export function chainsSql(
   const walked = hasLevel ? reachedSql(funnel, users) : levelsSql(funnel, users);
   const placed = steps.reduceRight((sql, _, index) => {
     const step = index + 1;
-    const furthest = `arrayFirstIndex(first -> first != 0, reached_${step})`;
-    const earlier = `arrayLastIndex(first -> first != 0, arraySlice(reached_${step}, 1, place_${step + 1} - 1))`;
+    const furthest = `arrayFirstIndex(first -> first != 0, ${reached(step)})`;
+    const earlier = `arrayLastIndex(first -> first != 0, arraySlice(${reached(step)}, 1, place_${step + 1} - 1))`;
     const place =
       step === steps.length
         ? `if(level = ${step}, ${furthest}, 0)`

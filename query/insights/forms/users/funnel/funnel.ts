@@ -1,16 +1,14 @@
-// FUNNEL: users who did several things in order, and how long each took them.
+// FUNNEL: users who did several things one after the other, and how long each took them.
 
 import { create } from '@bufbuild/protobuf';
-import type { Duration } from '@bufbuild/protobuf/wkt';
-import { dayMs } from '../../../../../platform/clock.ts';
-import { invalidArgument } from '../../../../../platform/http/answers/invalid-argument.ts';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { FunnelResultSchema } from '../../../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { eventCondition } from '../../../read/event-condition.ts';
 import type { Question } from '../../../read/question.ts';
 import { sourceOf } from '../../../sources/ladder.ts';
 import { added, rankedGroupsSql } from '../../../sql/ranked-groups.ts';
 import { groupColumn } from '../../../sql/read-events.ts';
 import {
+  checkPoints,
   type Group,
   groupedRowsSql,
   groupsRowsSql,
@@ -21,96 +19,93 @@ import {
 } from '../../grouped-rows.ts';
 import { leftOutSql } from '../../left-out.ts';
 import type { Plan } from '../../plan.ts';
-import { anyStep, type Funnel } from './funnel-steps.ts';
-import { funnelUsersSql } from './funnel-users.ts';
+import { type Funnel, lookedAt } from './funnel-steps.ts';
+import { cellsOfBucket, funnelUsersSql } from './funnel-users.ts';
+import { readFunnel } from './read-funnel.ts';
 import { readTiming, timedCellsSql } from './step-timing.ts';
-
-const minSteps = 2;
-const maxSteps = 20;
-const maxWindowMs = 366 * dayMs;
 
 /** Throws invalid_argument. */
 export function planFunnel(question: Question): Plan {
   const funnel = readFunnel(question);
-  const { steps, kinds, withTiming } = funnel;
-  const condition = anyStep(funnel);
+  const { steps, withTiming, isOverTime } = funnel;
+  if (isOverTime) checkPoints(question, question.buckets.length * steps.length);
   const groups = question.breakdowns;
-  sourceOf(question, { count: 'users in order', of: condition, groups });
+  sourceOf(question, { count: 'users in order', of: lookedAt(funnel), groups });
   const users = funnelUsersSql(question, funnel);
-  const counted = [{ condition, countsUsers: true }];
-  const cells = withTiming ? timedCellsSql(question, users) : levelCellsSql(question, users);
+  const counted = steps.map((condition) => ({ condition, countsUsers: true }));
+  const cells = withTiming
+    ? timedCellsSql(question, users)
+    : levelCellsSql(question, funnel, users);
   return {
     sql: groupedRowsSql([groupsRowsSql(onlyPart, cells)], leftOutSql(question, counted)),
     maxRows: maxGroupedRows(question),
     read: (rows) => {
       const groups = readGroups(question, rows);
       const value = create(FunnelResultSchema, {
-        series: groups.map((group) => ({
-          breakdown: group.breakdown,
-          isOthers: group.isOthers,
-          steps: steps.map((_, index) => ({
-            eventKind: kinds[index] ?? '',
-            total: usersAt(group, index + 1, steps.length),
-            ...(withTiming && index > 0 && { timing: readTiming(group.cells, index + 1) }),
-          })),
-        })),
+        series: groups.map((group) => seriesOf(question, funnel, group)),
       });
       return { result: { case: 'funnel', value }, leftOut: readLeftOut(rows, groups) };
     },
   };
 }
 
-function readFunnel(question: Question): Funnel {
-  const { events, includeStepTiming, conversionWindow } = question.spec;
-  if (events.length < minSteps || events.length > maxSteps) {
-    throw invalidArgument('spec.events', `must have ${minSteps} to ${maxSteps} steps`);
-  }
-  const kinds = events.map(({ event }) => event?.kind ?? '');
+function seriesOf(question: Question, funnel: Funnel, group: Group) {
+  const { steps, kinds, withTiming, isOverTime } = funnel;
+  const { breakdown, isOthers } = group;
+  const whole = reachedIn(group, 0, steps.length);
+  const incompleteFromMs = incompleteFrom(question, funnel);
   return {
-    kinds,
-    steps: events.map(({ event }, index) =>
-      eventCondition(event, `spec.events[${index}].event`, question),
-    ),
-    windowMs: readWindow(conversionWindow),
-    withTiming: includeStepTiming,
-    // An event has one kind: where all are different, none meets two steps.
-    mayOverlap: kinds.includes('') || new Set(kinds).size < kinds.length,
+    ...{ breakdown, isOthers, open: whole.open },
+    ...(incompleteFromMs !== undefined && { incompleteFrom: timestampFromMs(incompleteFromMs) }),
+    steps: whole.totals.map((total, index) => ({
+      ...{ eventKind: kinds[index] ?? '', total },
+      ...(withTiming && index > 0 && { timing: readTiming(group.cells, index + 1) }),
+    })),
+    buckets: isOverTime
+      ? question.buckets.map((startMs, place) => ({
+          time: timestampFromMs(startMs),
+          ...reachedIn(group, place + 1, steps.length),
+        }))
+      : [],
   };
 }
 
-/** Rounded down: times between events are whole milliseconds. */
-function readWindow(window: Duration | undefined): number {
-  if (window === undefined) return dayMs;
-  const { seconds, nanos } = window;
-  const isDuration =
-    Math.abs(nanos) < 1e9 && (seconds === 0n || nanos === 0 || seconds > 0n === nanos > 0);
-  const field = 'spec.conversionWindow';
-  if (!isDuration) throw invalidArgument(field, 'is not a Duration');
-  const windowNanos = seconds * 1_000_000_000n + BigInt(nanos);
-  if (windowNanos <= 0n) throw invalidArgument(field, 'must be positive');
-  if (windowNanos > BigInt(maxWindowMs) * 1_000_000n) {
-    throw invalidArgument(field, 'is at most 366 days');
+/** Who reached a later step reached the earlier ones. `bucket` is its place from 1, and 0 is the whole range. */
+function reachedIn({ cells }: Group, bucket: number, steps: number) {
+  let open = 0;
+  let users = 0;
+  const totals: number[] = [];
+  for (let level = steps; level > 0; level -= 1) {
+    const [furthest = 0, mayConvert = 0] = cells.get(bucket * cellsOfBucket + level) ?? [];
+    users += furthest;
+    if (level < steps) open += mayConvert;
+    totals.unshift(users);
   }
-  return Number(windowNanos / 1_000_000n);
+  return { totals, open };
 }
 
-/** A cell for each step that was somebody's furthest. */
-function levelCellsSql({ breakdowns, groupLimit, behind }: Question, users: string): string {
+function incompleteFrom({ buckets }: Question, { openFromMs, isOverTime }: Funnel) {
+  if (openFromMs === undefined || !isOverTime) return openFromMs;
+  return buckets.findLast((startMs) => startMs <= openFromMs);
+}
+
+/** A cell for each step that was somebody's furthest, and over time for each of a bucket: users, and those open. */
+function levelCellsSql(
+  { breakdowns, groupLimit, behind }: Question,
+  { isOverTime }: Funnel,
+  users: string,
+): string {
   const names = breakdowns.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
+  const cells = isOverTime
+    ? `SELECT ${[...names, 'cell.1 AS bucket', 'cell.2 AS is_open'].join(', ')} FROM (${users}) ARRAY JOIN cells AS cell`
+    : `SELECT ${[...names, 'toInt64(level) AS bucket', 'is_open'].join(', ')} FROM (${users})`;
   return rankedGroupsSql({
-    sql: `SELECT ${by}, toFloat64(count()) AS a, toFloat64(0) AS b, count() AS weight
-      FROM (SELECT ${[...names, 'toInt64(level) AS bucket'].join(', ')} FROM (${users})) GROUP BY ${by}`,
+    sql: `SELECT ${by}, toFloat64(count()) AS a, toFloat64(countIf(is_open)) AS b,
+        if(bucket < ${cellsOfBucket}, count(), 0) AS weight FROM (${cells}) GROUP BY ${by}`,
     groups: names.length,
     limit: groupLimit,
     measure: added,
     behind,
   });
-}
-
-/** Who reached a later step reached this one. */
-function usersAt({ cells }: Group, step: number, steps: number): number {
-  let users = 0;
-  for (let level = step; level <= steps; level += 1) users += cells.get(level)?.[0] ?? 0;
-  return users;
 }

@@ -32,9 +32,9 @@ const p95Cell = 2;
 /** Of the users who took at most the first bound; those of the other bounds follow, and count who took less, too. */
 const boundCells = 10;
 
-/** As rankedGroupsSql answers them. `users` is a SELECT of the columns of the groups, level and chain. */
+/** As rankedGroupsSql answers them. `users` is a SELECT of the columns of the groups, level, is_open and chain. */
 export function timedCellsSql(question: Question, users: string): string {
-  const step = `SELECT place, any(values) AS values, any(folded) AS folded, took.1 AS step, countIf(level = step) AS furthest,
+  const step = `SELECT place, any(values) AS values, any(folded) AS folded, took.1 AS step, countIf(level = step) AS furthest, countIf(level = step AND is_open) AS open_users,
       arraySort(groupArrayIf(took.2, step > 1)) AS times, length(times) AS taken
     FROM (${placedSql(question, users)})
     ARRAY JOIN arrayMap(step -> (step, if(step = 1, 0, chain[step] - chain[step - 1])), range(1, toUInt64(level) + 1)) AS took
@@ -43,7 +43,7 @@ export function timedCellsSql(question: Question, users: string): string {
     `(toInt64(${number}), toFloat64(${a}), toFloat64(${b}))`;
   const timeCell = (place: number, a: string, b?: string): string =>
     cell(`step * ${timeCells} + ${place}`, a, b);
-  const ofStep = `arrayConcat([${cell('step', 'furthest')}], if(step = 1, [], [${[
+  const ofStep = `arrayConcat([${cell('step', 'furthest', 'open_users')}], if(step = 1, [], [${[
     timeCell(averageCell, 'arraySum(times)', 'taken'),
     timeCell(medianCell, 'times[intDiv(taken + 1, 2)]'),
     timeCell(p95Cell, 'times[intDiv(taken * 95 + 99, 100)]'),
@@ -58,16 +58,16 @@ export function timedCellsSql(question: Question, users: string): string {
 /** The users with the place of their group, its values, and how many groups that place stands for. */
 function placedSql({ breakdowns, groupLimit }: Question, users: string): string {
   if (breakdowns.length === 0) {
-    return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, toUInt64(1) AS folded, level, chain FROM (${users})`;
+    return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, toUInt64(1) AS folded, level, is_open, chain FROM (${users})`;
   }
   const columns = breakdowns.map((_, index) => groupColumn(index));
   const names = columns.join(', ');
   const values = `[${columns.map((name) => `toString(${name})`).join(', ')}]`;
   return `SELECT least(rank, ${groupLimit + 1}) AS place, if(rank > ${groupLimit}, [], ${values}) AS values,
-      toUInt64(if(rank > ${groupLimit}, total - ${groupLimit}, 1)) AS folded, member.1 AS level, member.2 AS chain
+      toUInt64(if(rank > ${groupLimit}, total - ${groupLimit}, 1)) AS folded, member.1 AS level, member.2 AS is_open, member.3 AS chain
     FROM (
       SELECT ${names}, users, row_number() OVER (ORDER BY length(users) DESC, ${names}) AS rank, count() OVER () AS total
-      FROM (SELECT ${names}, groupArray((level, chain)) AS users FROM (${users}) GROUP BY ${names})
+      FROM (SELECT ${names}, groupArray((level, is_open, chain)) AS users FROM (${users}) GROUP BY ${names})
     ) ARRAY JOIN users AS member`;
 }
 
