@@ -43,9 +43,25 @@ function featuresOf(question: Question): string[] {
     ...(question.rollingDays || events.some((one) => one.rollingDays) ? ['rolling'] : []),
     ...(question.formulas ? ['formulas'] : []),
     ...(question.formulas && breakdowns.length > 0 ? ['formulas by groups'] : []),
+    ...funnelFeatures(question),
     ...(question.asOfMs === undefined ? [] : ['as of']),
     ...(question.includeCookieless ? ['cookieless'] : []),
     ...(question.includeStepTiming ? ['step timing'] : []),
+  ];
+}
+
+function funnelFeatures({ type, funnel, breakdowns = [], asOfMs }: Question): string[] {
+  if (type !== 'FUNNEL' || funnel === undefined) return [];
+  const { order = 'ORDERED', exclusions = [], holdProperty, overTime, reentry } = funnel;
+  return [
+    `funnel ${order}`,
+    ...(exclusions.length > 0 ? ['funnel exclusions'] : []),
+    ...(holdProperty === '$sessionId' ? ['funnel per visit'] : []),
+    ...(holdProperty ? ['funnel held'] : []),
+    ...(overTime ? ['funnel over time'] : []),
+    ...(overTime && breakdowns.length > 0 ? ['funnel over time by groups'] : []),
+    ...(reentry === 'FIRST' ? ['funnel first entry'] : []),
+    ...(asOfMs === undefined ? [] : ['funnel as of']),
   ];
 }
 

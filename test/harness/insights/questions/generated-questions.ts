@@ -50,6 +50,7 @@ export const forms = [
   ...(['TRENDS', 'SEGMENTATION', 'TRENDS', 'FUNNEL', 'RETENTION', 'USER_FLOW', 'TOP_K'] as const),
   ...(['LIFECYCLE', 'STICKINESS', 'SESSION_TRENDS', 'SESSION_SEGMENTATION', 'TOP_K'] as const),
   ...(['SEGMENTATION', 'FUNNEL', 'SESSION_TRENDS', 'TOP_K', 'TRENDS'] as const),
+  ...(['FUNNEL', 'FUNNEL'] as const),
 ];
 
 const numbers = [
@@ -82,6 +83,7 @@ export class QuestionSource {
   readonly #source: Deal<(typeof sources)[number]>;
   readonly #breakdownSource: Deal<(typeof sources)[number]>;
   readonly #nodeKind: Deal<'EVENT_KIND' | 'PROPERTY'>;
+  readonly #order: Deal<'ORDERED' | 'ANY' | 'STRICT'>;
 
   constructor(seed: number, project: GeneratedProject) {
     this.#draw = createDraw(seed);
@@ -106,6 +108,7 @@ export class QuestionSource {
     this.#operator = createDeck(this.#draw, operators);
     this.#source = createDeck(this.#draw, sources);
     this.#breakdownSource = createDeck(this.#draw, sources);
+    this.#order = createDeck(this.#draw, ['ORDERED', 'ANY', 'STRICT'] as const);
     this.#nodeKind = createDeck(this.#draw, ['EVENT_KIND', 'PROPERTY'] as const);
   }
 
@@ -145,8 +148,7 @@ export class QuestionSource {
         return this.#values();
       case 'FUNNEL':
         return {
-          events: this.#several(2, 4, () => ({ event: this.#eventFilter(0.2) })),
-          includeStepTiming: draw.chance(0.7),
+          ...this.#funnel(),
           ...(draw.chance(0.7) && {
             conversionWindowMs: draw.pick([
               1_000,
@@ -172,6 +174,34 @@ export class QuestionSource {
         throw new Error(`no such question: ${String(unknown)}`);
       }
     }
+  }
+
+  #funnel(): Partial<Question> {
+    const draw = this.#draw;
+    const events = this.#several(2, 4, () => ({ event: this.#eventFilter(0.2) }));
+    const includeStepTiming = draw.chance(0.7);
+    if (draw.chance(0.25)) return { events, includeStepTiming };
+    const order = this.#order();
+    const overTime = draw.chance(0.4);
+    const exclusion = () => {
+      const fromStep = 1 + draw.below(events.length - 1);
+      const toStep = fromStep + 1 + draw.below(events.length - fromStep);
+      const places = order === 'ANY' || draw.chance(0.4) ? {} : { fromStep, toStep };
+      return { event: this.#eventFilter(0.3), ...places };
+    };
+    return {
+      events,
+      includeStepTiming: includeStepTiming && !overTime,
+      funnel: {
+        ...{ order, overTime },
+        ...(order !== 'STRICT' &&
+          draw.chance(0.6) && { exclusions: this.#several(1, 2, exclusion) }),
+        ...(draw.chance(0.6) && {
+          holdProperty: draw.chance(0.5) ? '$sessionId' : this.#breakdown().replace('profile.', ''),
+        }),
+        ...(draw.chance(0.4) && { reentry: 'FIRST' }),
+      },
+    };
   }
 
   #values(): Partial<Question> {

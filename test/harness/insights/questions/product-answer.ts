@@ -93,7 +93,11 @@ function readFunnel(series: Json): Json {
     total: number(total),
     ...(isJson(timing) && { timing: readTiming(timing) }),
   }));
-  return { ...group(series), steps };
+  const buckets = list(series['buckets']).map(({ time, totals, open }) => [
+    ...[ms(time), Array.isArray(totals) ? totals.map(number) : [], number(open)],
+  ]);
+  const isIncomplete = series['incompleteFrom'] !== undefined;
+  return { ...group(series), open: number(series['open']), isIncomplete, steps, buckets };
 }
 
 function readTiming({ avg, median, p95, distribution }: Json): Json {

@@ -37,6 +37,14 @@ export function readsProperty(aggregation: Aggregation): boolean {
   return !ofEvents.includes(aggregation);
 }
 
+export interface FunnelQuery {
+  order?: 'ORDERED' | 'ANY' | 'STRICT';
+  exclusions?: { event: EventFilter; fromStep?: number; toStep?: number }[];
+  holdProperty?: string;
+  overTime?: boolean;
+  reentry?: 'EVERY' | 'FIRST';
+}
+
 export type Unit = 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
 
 export type SessionMetric =
@@ -75,6 +83,7 @@ export interface Question {
   filterGroupsOperator?: 'AND' | 'OR';
   conversionWindowMs?: number;
   includeStepTiming?: boolean;
+  funnel?: FunnelQuery;
   session?: { metric: SessionMetric; scope?: EventFilter };
   userFlow?: {
     nodeKind?: 'EVENT_KIND' | 'PROPERTY';
@@ -107,7 +116,7 @@ export interface Question {
 
 /** The body of the call. */
 export function requestOf(question: Question): Record<string, unknown> {
-  const { session, topK, userFlow } = question;
+  const { session, topK, userFlow, funnel } = question;
   const spec = {
     insightType: `INSIGHT_TYPE_${question.type}`,
     events: question.events?.map(({ event, aggregation, aggregationProperty, rollingDays }) => ({
@@ -131,6 +140,14 @@ export function requestOf(question: Question): Record<string, unknown> {
         ? undefined
         : `${question.conversionWindowMs / 1_000}s`,
     includeStepTiming: question.includeStepTiming,
+    funnel: funnel && {
+      ...funnel,
+      order: funnel.order && `ORDER_${funnel.order}`,
+      reentry: funnel.reentry && `REENTRY_${funnel.reentry}`,
+      exclusions: funnel.exclusions?.map(({ event, ...steps }) => ({
+        ...{ ...steps, event: eventFilter(event) },
+      })),
+    },
     session: session && {
       metric: `SESSION_METRIC_${session.metric}`,
       scope: eventFilter(session.scope),
