@@ -1936,7 +1936,8 @@ export declare type QuestionPoint = Message<"shared.insights.v1.QuestionPoint"> 
   breakdown: { [key: string]: string };
 
   /**
-   * When a bucket begins: of TRENDS and LIFECYCLE that of the number, of RETENTION that of the cohort.
+   * When a bucket begins: of TRENDS and LIFECYCLE that of the number, of RETENTION that of the cohort, of FUNNEL over time
+   * that of the entries.
    *
    * @generated from field: google.protobuf.Timestamp bucket = 7;
    */
