@@ -63,7 +63,7 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   const { insightType, events, breakdowns, breakdownLimit, conversionWindow, ...more } = spec;
   const { includeStepTiming, session, userFlow, topK, includeCookieless, formulas, ...others } =
     more;
-  const { rollingDays, cumulative, funnel, ...hidden } = others;
+  const { rollingDays, cumulative, funnel, retention, ...hidden } = others;
   const {
     filterGroups: _,
     filterGroupsOperator: __,
@@ -76,6 +76,7 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
     ...{ insightType, breakdowns, breakdownLimit, includeStepTiming, includeCookieless, formulas },
     ...{ rollingDays, cumulative },
     ...(conversionWindow && { conversionWindow }),
+    ...(retention && { retention }),
     events: events.map(({ event, aggregation, aggregationProperty, rollingDays: days }) => ({
       ...{ aggregation, aggregationProperty, rollingDays: days },
       ...{ ...(event && { event: kindOf(event) }) },

@@ -103,8 +103,10 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
     rows.push(...rowsOf(found));
   }
   onRead?.(parts.reduce((sum, { characters }) => sum + characters, 0));
-  const { result, leftOut } = read(rows);
   const untilMs = earliest(parts.map((part) => part.completeUntilMs));
+  // What the broker does not tell, nobody knows.
+  const knownMs = Math.min(untilMs ?? Number.NEGATIVE_INFINITY, question.asOfMs ?? Infinity);
+  const { result, leftOut } = read(rows, knownMs);
   return create(QueryResponseSchema, {
     result,
     ...(untilMs !== undefined && { completeUntil: timestampFromMs(untilMs) }),

@@ -388,12 +388,15 @@ describe.each([...buckets, ...values, ...ways, ...returns, ...sessions])('$name'
 
   it('says the oracle', async () => {
     if (tables === undefined) throw new Error('no tables');
-    expect(await oracleAnswer(tables, question)).toEqual({ result, leftOut });
+    const answer = await oracleAnswer(tables, question, Date.now());
+    expect(answer).toMatchObject({ result });
+    expect(answer.leftOut).toEqual(leftOut);
   });
 
   it('says the product', async () => {
     if (stack === undefined) throw new Error('no stack');
     const answer = await productAnswer(stack, question);
-    expect({ result: answer.result, leftOut: answer.leftOut }).toEqual({ result, leftOut });
+    expect(answer).toMatchObject({ result });
+    expect(answer.leftOut).toEqual(leftOut);
   });
 });

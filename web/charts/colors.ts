@@ -21,7 +21,7 @@ export function seriesColors(): string[] {
   return computed([0, 1, 2, 3, 4, 5, 6, 7].map((index) => `--series-${index}`));
 }
 
-export function textColors(): { ink: string; grid: string } {
-  const [ink = '', grid = ''] = computed(['--ink-2', '--line']);
-  return { ink, grid };
+export function textColors(): { ink: string; grid: string; card: string } {
+  const [ink = '', grid = '', card = ''] = computed(['--ink-2', '--line', '--card']);
+  return { ink, grid, card };
 }

@@ -9,12 +9,14 @@ import { drawMarks } from '../annotations/draw-marks.ts';
 import { useAnnotations } from '../annotations/known-annotations.ts';
 import { readablePath } from '../text/readable-path.ts';
 import 'uplot/dist/uPlot.min.css';
+import { openName } from '../results/shown.ts';
 import { repaints } from '../shell/theme.ts';
 import { clockOf } from '../time/labels.ts';
 import { formatLabel, type TimeStyle } from '../time/time.tsx';
 import { zoneFormat } from '../time/zone.ts';
 import { shortFigure } from '../ui/figures.ts';
 import { seriesColors, textColors } from './colors.ts';
+import { drawOpen } from './draw-open.ts';
 
 export type Line = {
   name: string;
@@ -36,18 +38,22 @@ export function LineChart(props: {
   style?: TimeStyle;
   height?: number;
   onPick?: (moment: number, line: number) => void;
+  /** The place of the first bucket that is not over yet. */
+  openFrom?: number;
   /** Leaves out the way to the annotations; those of the chosen bucket are shown all the same. */
   isTile?: boolean;
 }) {
   const { label, labels, lines, format = shortFigure, style = 'short', height = heightPx } = props;
   // By its name: a newer answer may have other buckets.
   const [chosen, choose] = useState<string>();
-  const index = chosen === undefined ? -1 : labels.indexOf(chosen);
+  const index = labels.indexOf(chosen ?? '');
   const at = index === -1 ? undefined : index;
   const shown = at === undefined ? undefined : labels[at];
   const annotations = useAnnotations();
   const notes = useMemo(() => annotationsByBucket(labels, annotations), [labels, annotations]);
-  const { box, plot } = usePlot({ labels, lines, format, height, notes }, shown, choose);
+  const { openFrom = labels.length } = props;
+  const drawn = { labels, lines, format, height, notes, openFrom };
+  const { box, plot } = usePlot(drawn, shown, choose);
   const walk = (event: KeyboardEvent): void => {
     const to = stepOf(event.key, at, labels.length - 1);
     if (to !== undefined) {
@@ -75,7 +81,9 @@ export function LineChart(props: {
         }}
       />
       <figcaption class="legend" aria-live="polite">
-        <span class="legend-time">{shown ? formatLabel(shown, style) : ' '}</span>
+        <span class="legend-time">
+          {shown ? openName(formatLabel(shown, style), index >= openFrom) : ' '}
+        </span>
         {lines.map((line, number) => {
           const value = at === undefined ? undefined : line.values[at];
           return (
@@ -101,7 +109,7 @@ export function LineChart(props: {
 
 /** Draws into `box`, with the cursor at the bucket `shown`; `choose` hears which bucket the pointer is at. */
 function usePlot(
-  { labels, lines, format, height, notes }: Drawn,
+  { labels, lines, format, height, notes, openFrom }: Drawn,
   shown: string | undefined,
   choose: (label: string | undefined) => void,
 ) {
@@ -122,6 +130,7 @@ function usePlot(
         format,
         clock: clockOf(labels),
         marked: [...notes.keys()],
+        openFrom,
         onReady: (ready) => point(ready, newest.current),
         onCursor: (bucket) => choose(labels[bucket ?? -1]),
       }),
@@ -137,7 +146,7 @@ function usePlot(
       size.disconnect();
       chart.destroy();
     };
-  }, [labels, lines, round, height, notes]);
+  }, [labels, lines, round, height, notes, openFrom]);
   return { box, plot };
 }
 
@@ -148,6 +157,7 @@ type Drawn = {
   height: number;
   /** By bucket. */
   notes: ReturnType<typeof annotationsByBucket>;
+  openFrom: number;
 };
 
 /** The point that a key leads to; undefined where it leads to none. */
@@ -190,10 +200,11 @@ function options(chart: {
   clock: (ms: number) => number;
   /** The buckets that have annotations. */
   marked: readonly number[];
+  openFrom: number;
   onReady: (plot: uPlot) => void;
   onCursor: (bucket: number | null | undefined) => void;
 }): uPlot.Options {
-  const { ink, grid } = textColors();
+  const { ink, grid, card } = textColors();
   const isWhole = chart.lines.every(({ values }) => values.every(isWholeOrNull));
   const axis = {
     stroke: ink,
@@ -229,7 +240,10 @@ function options(chart: {
     series: [{}, ...seriesOptions(chart.lines, ink)],
     hooks: {
       ready: [chart.onReady],
-      draw: [(plot) => drawMarks(plot, chart.marked, ink)],
+      draw: [
+        (plot) => drawOpen(plot, chart.openFrom, card),
+        (plot) => drawMarks(plot, chart.marked, ink),
+      ],
       // A plot that is drawn anew begins without a point; the reader's stays.
       setCursor: [(plot) => plot.status === 1 && chart.onCursor(plot.cursor.idx)],
     },

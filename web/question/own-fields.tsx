@@ -15,6 +15,7 @@ import { Check, Select } from '../fields/field.tsx';
 import { Count } from './count.tsx';
 import { needsProperty } from './forms.ts';
 import { MeasuredPropertyField, PropertyField, ScopeFields } from './scope-fields.tsx';
+import { RetentionFields } from './series/retention-fields.tsx';
 import { aggregationOptions } from './series-fields.tsx';
 
 type Change = (changes: Partial<InsightQuerySpec>) => void;
@@ -25,6 +26,8 @@ export function OwnFields({ spec, onChange }: { spec: InsightQuerySpec; onChange
   if (spec.topK) return <TopFields spec={spec} onChange={onChange} />;
   if (spec.insightType === InsightType.FUNNEL)
     return <WindowFields spec={spec} onChange={onChange} />;
+  if (spec.insightType === InsightType.RETENTION)
+    return <RetentionFields spec={spec} onChange={onChange} />;
   return null;
 }
 

@@ -16,8 +16,10 @@ import { FormulaFields } from './series/formula-fields.tsx';
 import { SeriesFields } from './series-fields.tsx';
 import '../styles/question.css';
 
+const formsWithOwnFields = ['sessions', 'funnel', 'retention', 'user-flow', 'top-k'];
+
 function hasOwnFields({ id }: QuestionForm): boolean {
-  return id === 'sessions' || id === 'funnel' || id === 'user-flow' || id === 'top-k';
+  return formsWithOwnFields.includes(id);
 }
 
 const maxBreakdowns = 5;

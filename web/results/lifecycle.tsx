@@ -9,7 +9,7 @@ import { DataTable } from '../charts/data-table.tsx';
 import { StackedBars } from '../charts/stacked-bars.tsx';
 import { labelDay } from '../time/labels.ts';
 import { formatLabel } from '../time/time.tsx';
-import { type Shown, timeStyle } from './shown.ts';
+import { openFrom, openName, type Shown, timeStyle } from './shown.ts';
 
 const parts = ['New', 'Returning', 'Resurrecting', 'Dormant'];
 
@@ -26,9 +26,10 @@ export function Lifecycle({
   const style = timeStyle(granularity);
   const annotations = useAnnotations();
   const notes = useMemo(() => annotationsByBucket(labels, annotations), [labels, annotations]);
+  const open = openFrom(labels, result.incompleteFrom);
   const at = (points: DataPoint[], index: number): number => points[index]?.value ?? 0;
   const stacks = labels.map((from, index) => ({
-    name: formatLabel(from, style),
+    name: openName(formatLabel(from, style), index >= open),
     parts: [
       at(result.newUsers, index),
       at(result.returningUsers, index),

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type {
+  DataPoint,
   RetentionResult,
   RetentionSeries,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -11,7 +12,7 @@ import { readablePath } from '../text/readable-path.ts';
 import { formatLabel } from '../time/time.tsx';
 import { figure, percent } from '../ui/figures.ts';
 import { bucketNames, groupName } from './names.ts';
-import { type Shown, timeStyle } from './shown.ts';
+import { openFrom, openName, type Shown, timeStyle } from './shown.ts';
 
 export function Retention(shown: Shown<RetentionResult>) {
   const { spec, result, label, granularity, labels } = shown;
@@ -50,14 +51,15 @@ export function Retention(shown: Shown<RetentionResult>) {
             </tr>
           </thead>
           <tbody>
-            <AllCohorts series={series} columns={columns} />
-            {series.cohorts.map(({ cohort, cohortSize = 0, points }, index) => (
+            <Means series={series} columns={columns} />
+            {series.cohorts.map(({ cohort, cohortSize = 0, points, incompleteFrom }, index) => (
               <tr key={cohort}>
                 <th scope="row">{named(index)}</th>
                 <td>{figure(cohortSize)}</td>
-                {points.map(({ value = 0 }, at) => (
-                  <Cell key={columns[at]} size={cohortSize} back={value} />
-                ))}
+                <Points
+                  open={openFrom(labels, incompleteFrom) - index}
+                  {...{ cohortSize, points }}
+                />
               </tr>
             ))}
           </tbody>
@@ -80,37 +82,41 @@ export function Retention(shown: Shown<RetentionResult>) {
   );
 }
 
-function AllCohorts({ series, columns }: { series: RetentionSeries; columns: readonly string[] }) {
+/** `open`: the place of the first point that is not over. */
+function Points(props: { cohortSize: number; points: readonly DataPoint[]; open: number }) {
+  return (
+    <>
+      {props.points.map(({ value = 0 }, at) => (
+        <Cell key={at} size={props.cohortSize} back={value} isOpen={at >= props.open} />
+      ))}
+    </>
+  );
+}
+
+/** Over the points that are over, of users and not of cohorts. */
+function Means({ series, columns }: { series: RetentionSeries; columns: readonly string[] }) {
   return (
     <tr>
-      <th scope="row">All</th>
-      <td>{figure(sum(series, 0).size)}</td>
-      {columns.map((name, at) => (
-        <Cell key={name} {...sum(series, at)} />
-      ))}
+      <th scope="row">Mean</th>
+      <td>{figure(series.cohorts.reduce((sum, { cohortSize = 0 }) => sum + cohortSize, 0))}</td>
+      {columns.map((name, at) => {
+        const { size = 0, returned = 0 } = series.means[at] ?? {};
+        return <Cell key={name} size={size} back={returned} isOpen={false} />;
+      })}
     </tr>
   );
 }
 
-function Cell({ size, back }: { size: number; back: number }) {
+function Cell({ size, back, isOpen }: { size: number; back: number; isOpen: boolean }) {
   if (size === 0) return <td class="number">–</td>;
   const share = back / size;
   return (
     <td
-      class="number heat"
+      class={isOpen ? 'number heat open' : 'number heat'}
       style={{ '--heat': `${Math.round(share * 100)}%` }}
-      title={`${figure(back)} users`}
+      title={openName(`${figure(back)} users`, isOpen)}
     >
       {percent(share)}
     </td>
   );
-}
-
-/** All cohorts that have come so far as their bucket `at`. */
-function sum({ cohorts }: RetentionSeries, at: number): { size: number; back: number } {
-  const reached = cohorts.filter(({ points }) => points[at] !== undefined);
-  return {
-    size: reached.reduce((total, { cohortSize = 0 }) => total + cohortSize, 0),
-    back: reached.reduce((total, { points }) => total + (points[at]?.value ?? 0), 0),
-  };
 }

@@ -1,13 +1,13 @@
 // What every form of an answer is drawn from.
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type {
   InsightQuerySpec,
   QuestionPointSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { TimeStyle } from '../time/time.tsx';
+import { type TimeStyle, toDate } from '../time/time.tsx';
 
 export type Shown<Result> = {
   /** The name of the chart and of its table's file. */
@@ -53,6 +53,18 @@ export type Rows = {
 /** The beginning of a bucket, as an answer's label names it. */
 export function bucketOf(label: string) {
   return timestampFromDate(new Date(label));
+}
+
+/** The place of the first bucket that is not over yet; that after the last one where all are. */
+export function openFrom(labels: readonly string[], incompleteFrom: Timestamp | undefined): number {
+  if (incompleteFrom === undefined) return labels.length;
+  const at = labels.findIndex((label) => Date.parse(label) >= toDate(incompleteFrom).getTime());
+  return at === -1 ? labels.length : at;
+}
+
+/** The name of a bucket, which says where it is not over. */
+export function openName(name: string, isOpen: boolean): string {
+  return isOpen ? `${name} (not over)` : name;
 }
 
 export function timeStyle(granularity: Granularity): TimeStyle {

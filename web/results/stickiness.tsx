@@ -22,6 +22,9 @@ export function Stickiness({ result, label, granularity, height }: Shown<Stickin
         }))}
         height={height}
       />
+      {result.incompleteFrom ? (
+        <p class="hint">The range is not over: users may still move to more {bucket}s.</p>
+      ) : null}
       <DataTable
         label={label}
         grid={{

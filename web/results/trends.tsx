@@ -7,7 +7,15 @@ import { LineChart } from '../charts/line-chart.tsx';
 import { labelDay } from '../time/labels.ts';
 import { formatLabel } from '../time/time.tsx';
 import { drawnSeries, formatOf, seriesName } from './names.ts';
-import { bucketOf, type Figure, type Rows, type Shown, timeStyle } from './shown.ts';
+import {
+  bucketOf,
+  type Figure,
+  openFrom,
+  openName,
+  type Rows,
+  type Shown,
+  timeStyle,
+} from './shown.ts';
 
 /** More lines than the theme has colours cannot be told apart. */
 const maxLines = 8;
@@ -33,6 +41,7 @@ export function Trends(shown: Shown<TrendsResult>) {
     });
   }, [result, previous, spec, labels]);
   const style = timeStyle(granularity);
+  const open = openFrom(labels, result.series[0]?.incompleteFrom);
   const format = formatOf(spec);
   if (result.series.length === 0) return <p class="hint">Nothing in this range.</p>;
   const hidden = drawnSeries(result.series).length - maxLines;
@@ -45,6 +54,7 @@ export function Trends(shown: Shown<TrendsResult>) {
         format={format}
         style={style}
         height={shown.height}
+        openFrom={open}
         isTile={shown.isTile}
         {...(onOpen || onPersons
           ? {
@@ -65,7 +75,7 @@ export function Trends(shown: Shown<TrendsResult>) {
         grid={{
           columns: ['Time', ...result.series.map((series) => nameOf(series))],
           rows: labels.map((from, index) => [
-            formatLabel(from, style),
+            openName(formatLabel(from, style), index >= open),
             ...result.series.map(({ points }) => points[index]?.value ?? ''),
           ]),
         }}

@@ -149,6 +149,8 @@ export interface Values {
 
 /** What answers numbers of groups in buckets, whatever is counted. */
 export interface ValuesPlan extends Omit<Plan, 'read'> {
+  /** When all is known of a bucket that ends at that moment; then unless given. */
+  overMs?: (endMs: number) => number;
   read(rows: readonly unknown[][]): Values;
 }
 

@@ -14,8 +14,8 @@ export interface Plan {
   maxRows: number;
   /** One after the other, each told the rows until then; undefined where nothing is missing. */
   lookUps?: readonly ((rows: readonly unknown[][]) => LookUp | undefined)[];
-  /** Takes the rows of the statement and of all look-ups. */
-  read(rows: readonly unknown[][]): Answer;
+  /** Takes the rows of the statement and of all look-ups. They tell all that happened before `untilMs`. */
+  read(rows: readonly unknown[][], untilMs: number): Answer;
 }
 
 /** Like a plan's own statement. */

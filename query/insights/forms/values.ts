@@ -7,16 +7,21 @@ import {
   SegmentationResultSchema,
   TrendsResultSchema,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { incompleteFrom } from '../read/incomplete.ts';
 import type { Question } from '../read/question.ts';
 import type { ValueGroup, Values } from './grouped-rows.ts';
 import type { Plan } from './plan.ts';
 import { planSeries } from './series/series-plan.ts';
 import { planSessions } from './visits/sessions.ts';
 
+type Incomplete = ReturnType<typeof incompleteFrom>;
+
 /** Throws invalid_argument. */
 export function planTrends(question: Question): Plan {
-  return planValues(question, false, (answer) => {
-    const series = seriesOf(answer, ({ values }) => ({ points: pointsOf(question, values) }));
+  return planValues(question, false, (answer, incomplete) => {
+    const series = seriesOf(answer, ({ values }) => ({
+      ...{ points: pointsOf(question, values), ...incomplete },
+    }));
     return { case: 'trends', value: create(TrendsResultSchema, { series }) };
   });
 }
@@ -33,15 +38,16 @@ export function planSegmentation(question: Question): Plan {
 function planValues(
   question: Question,
   withTotal: boolean,
-  resultOf: (answer: Values) => ReturnType<Plan['read']>['result'],
+  resultOf: (answer: Values, incomplete: Incomplete) => ReturnType<Plan['read']>['result'],
 ): Plan {
   const isOfVisits = question.spec.session !== undefined;
   const plan = isOfVisits ? planSessions(question) : planSeries(question, withTotal);
   return {
     ...plan,
-    read: (rows) => {
+    read: (rows, untilMs) => {
       const answer = plan.read(rows);
-      return { result: resultOf(answer), leftOut: answer.leftOut };
+      const incomplete = incompleteFrom(question, untilMs, plan.overMs);
+      return { result: resultOf(answer, incomplete), leftOut: answer.leftOut };
     },
   };
 }

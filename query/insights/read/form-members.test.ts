@@ -53,6 +53,7 @@ const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['formulas', { formulas: [{ expression: 'A' }] }, values],
   ['rollingDays', { rollingDays: 7, events: users }, 'TRENDS'],
   ['cumulative', { cumulative: true, events: users }, 'TRENDS'],
+  ['retention', { retention: { unbounded: true } }, 'RETENTION'],
   ['breakdowns', { breakdowns: [{ property: 'plan' }] }, grouped],
   ['breakdownLimit', { breakdownLimit: 3 }, grouped],
 ];

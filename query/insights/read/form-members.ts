@@ -35,7 +35,7 @@ const formRules: Readonly<Record<InsightType, FormRules | undefined>> = {
     buckets: 'none',
     reads: [...grouped, 'conversionWindow', 'includeStepTiming', 'funnel'],
   },
-  [InsightType.RETENTION]: { buckets: 'timed', reads: grouped },
+  [InsightType.RETENTION]: { buckets: 'timed', reads: [...grouped, 'retention'] },
   [InsightType.USER_FLOW]: { buckets: 'none', reads: ['userFlow'] },
   [InsightType.TOP_K]: { buckets: 'none', reads: ['topK'] },
   [InsightType.LIFECYCLE]: { buckets: 'timed', reads: ['events', 'event'] },

@@ -91,6 +91,19 @@ export function bucketStarts(
   }
 }
 
+/** When the bucket of that moment ends. */
+export function bucketEnd(granularity: Granularity, timezone: string, ms: number): number {
+  const { unit } = lengths[granularity];
+  const startMs = bucketStart(granularity, timezone, ms);
+  if (unit === 'minute') return startMs + minuteMs;
+  if (unit === 'hour') return clockHour(timezone, ms).endMs;
+  // A zone may have left out a day, and its clock may show one again.
+  for (let place = placeAt(unit, wallMs(timezone, ms)) + 1; ; place += 1) {
+    const nextMs = firstMoment(timezone, shownFrom(unit, place));
+    if (nextMs > startMs) return nextMs;
+  }
+}
+
 /** When the bucket of that moment begins. */
 export function bucketStart(granularity: Granularity, timezone: string, ms: number): number {
   const { unit } = lengths[granularity];

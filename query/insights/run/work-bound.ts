@@ -3,7 +3,9 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import {
+  type InsightQuerySpec,
   InsightType,
+  RetentionQuery_First,
   UserFlowQuery_NodeKind,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../../deadline.ts';
@@ -47,13 +49,22 @@ export function tooMuchWork(question: Question, events: number): ConnectError | 
   return new ConnectError(message, Code.ResourceExhausted);
 }
 
-function workOf({ spec, breakdowns }: Question): Work {
+/** Each event is compared with every cohort that its user is in. */
+function comparesEachCohort({ retention }: InsightQuerySpec): boolean {
+  return retention?.first === RetentionQuery_First.RECURRING && retention.rolling24h;
+}
+
+function workOf({ spec, breakdowns, buckets }: Question): Work {
   const { events, userFlow } = spec;
   if (spec.insightType === InsightType.USER_FLOW) {
     const hops = userFlow?.maxHops ?? 0;
     const isByProperty = userFlow?.nodeKind === UserFlowQuery_NodeKind.PROPERTY;
     const asked = `${hops} hops${isByProperty ? ' by a property' : ''}`;
     return { parts: hops * (isByProperty ? 2 : 1), field: 'spec.userFlow.maxHops', asked };
+  }
+  if (comparesEachCohort(spec)) {
+    const asked = `the cohorts of ${buckets.length} buckets`;
+    return { parts: buckets.length, field: 'spec.retention', asked };
   }
   const series = Math.max(1, events.length);
   const asked = `${series} entries by ${breakdowns.length} breakdowns`;

@@ -5,6 +5,7 @@ import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { LifecycleResultSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type EventCondition, onlyEvent } from '../../read/event-condition.ts';
+import { incompleteFrom } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { bucketStart } from '../../read/time-buckets.ts';
 import { type Activity, activitySql, ofUsersSql, streamsSql } from '../../sources/activity.ts';
@@ -29,10 +30,12 @@ export function planLifecycle(question: Question): Plan {
   return {
     sql: groupedRowsSql([rows], leftOutSql(question, [{ condition, countsUsers: true }])),
     maxRows: 3 * (buckets.length + 1) + maxReasons,
-    read: (rows) => {
+    read: (rows, untilMs) => {
       const parts = [active, activeTwice, born].map((part) => readGroups(question, rows, part)[0]);
       const at: NumberAt = (part, place) => parts[part]?.cells.get(place)?.[0] ?? 0;
-      const value = create(LifecycleResultSchema, resultOf(buckets, at));
+      const value = create(LifecycleResultSchema, {
+        ...{ ...resultOf(buckets, at), ...incompleteFrom(question, untilMs) },
+      });
       return { result: { case: 'lifecycle', value }, leftOut: readLeftOut(rows, []) };
     },
   };

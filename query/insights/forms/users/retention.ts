@@ -2,9 +2,15 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { dayMs } from '../../../../platform/clock.ts';
 import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
-import { RetentionResultSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import {
+  Granularity,
+  RetentionQuery_First,
+  RetentionResultSchema,
+} from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
+import { bucketEnds, incompleteFrom, incompleteSince } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { bitColumns, placesSql } from '../../sql/bucket-bits.ts';
 import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
@@ -21,33 +27,41 @@ import {
 } from '../grouped-rows.ts';
 import { leftOutSql } from '../left-out.ts';
 import type { Plan } from '../plan.ts';
-import { returningUsersSql, sameEventUsersSql } from './returning-users.ts';
+import { type CohortRules, returningUsersSql, sameEventUsersSql } from './returning-users.ts';
 
 /** Throws invalid_argument. */
 export function planRetention(question: Question): Plan {
   const count = question.buckets.length;
   checkPoints(question, (count * (count + 1)) / 2);
   const [start, back] = readEvents(question);
-  const users =
-    back === undefined
-      ? sameEventUsersSql(question, start)
-      : returningUsersSql(question, start, back);
+  const ends = bucketEnds(question);
+  const rules = readRules(question, ends);
+  const isPlain = back === undefined && rules.first === 'in range' && !rules.isRolling;
+  const users = isPlain
+    ? sameEventUsersSql(question, start)
+    : returningUsersSql(question, start, back ?? start, rules);
   const counted = (back === undefined ? [start] : [start, back]).map((condition) => ({
     ...{ condition, countsUsers: true },
   }));
   return {
     sql: groupedRowsSql(
-      [groupsRowsSql(onlyPart, cohortsSql(question, users))],
+      [groupsRowsSql(onlyPart, cohortsSql(question, users, rules))],
       leftOutSql(question, counted),
     ),
     maxRows: maxGroupedRows(question),
-    read: (rows) => {
+    read: (rows, untilMs) => {
       const groups = readGroups(question, rows);
+      const overMs = overMsOf(question, ends, rules);
       const value = create(RetentionResultSchema, {
         series: groups.map((group) => ({
           breakdown: group.breakdown,
           isOthers: group.isOthers,
-          cohorts: cohortsOf(question.buckets, group),
+          ...cohortsOf(
+            question.buckets,
+            group,
+            (cohort, later) => overMs(cohort, later) <= untilMs,
+          ),
+          ...incompleteFrom(question, untilMs),
         })),
       });
       return { result: { case: 'retention', value }, leftOut: readLeftOut(rows, groups) };
@@ -68,13 +82,60 @@ function readEvents(question: Question): [EventCondition, EventCondition | undef
   ];
 }
 
+/** `ends` are those of the buckets. Throws invalid_argument. */
+function readRules(question: Question, ends: readonly number[]): CohortRules {
+  const { spec, granularity, toMs } = question;
+  const { first = RetentionQuery_First.UNSPECIFIED, unbounded = false } = spec.retention ?? {};
+  const isRolling = spec.retention?.rolling24h ?? false;
+  if (isRolling && granularity !== Granularity.DAY && granularity !== Granularity.UNSPECIFIED) {
+    throw invalidArgument('spec.retention.rolling24h', 'is for the granularity DAY');
+  }
+  const rules = { first: readFirst(first), unbounded, isRolling };
+  const last = (cohort: number): number =>
+    overMsOf(question, ends, rules)(cohort, ends.length - 1 - cohort);
+  return { ...rules, returnsToMs: isRolling ? Math.max(...ends.map((_, at) => last(at))) : toMs };
+}
+
+function readFirst(first: RetentionQuery_First): CohortRules['first'] {
+  switch (first) {
+    case RetentionQuery_First.UNSPECIFIED:
+    case RetentionQuery_First.IN_RANGE:
+      return 'in range';
+    case RetentionQuery_First.EVER:
+      return 'ever';
+    case RetentionQuery_First.RECURRING:
+      return 'recurring';
+    default: {
+      const unknown: never = first;
+      throw invalidArgument('spec.retention.first', `${Number(unknown)} is not known`);
+    }
+  }
+}
+
+/** When no user of a cohort can come to be in its point at the place `later` any more. */
+function overMsOf(
+  { toMs }: Question,
+  ends: readonly number[],
+  { unbounded, isRolling }: Pick<CohortRules, 'unbounded' | 'isRolling'>,
+) {
+  return (cohort: number, later: number): number => {
+    const place = unbounded ? ends.length - 1 - cohort : later;
+    if (!isRolling) return ends[cohort + place] ?? toMs;
+    return Math.min(ends[cohort] ?? toMs, toMs) + (place + 1) * dayMs;
+  };
+}
+
 /** `users` is a SELECT of cohort, the place of a bucket, bitColumns and the columns of the groups. */
-function cohortsSql(question: Question, users: string): string {
+function cohortsSql(question: Question, users: string, { unbounded }: CohortRules): string {
   const count = question.buckets.length;
   const names = question.breakdowns.map((_, index) => groupColumn(index));
   const columns = bitColumns(count);
   const alike = [...names, 'cohort', ...columns].join(', ');
-  const cells = `arrayConcat([${sizeCell('cohort')}], arrayMap(place -> ${pointCell('cohort', 'place', count)}, ${placesSql(columns)}))`;
+  const last = `arrayMax(arrayPushFront(arrayMap(place -> toInt64(place) + 1, ${placesSql(columns)}), toInt64(0)))`;
+  const places = unbounded
+    ? `range(toInt64(cohort), greatest(toInt64(cohort), ${last}))`
+    : placesSql(columns);
+  const cells = `arrayConcat([${sizeCell('cohort')}], arrayMap(place -> ${pointCell('cohort', 'place', count)}, ${places}))`;
   return rankedGroupsSql({
     sql: `SELECT ${[...names, 'bucket'].join(', ')}, toFloat64(sum(users)) AS a, toFloat64(0) AS b, sumIf(users, bucket < 0) AS weight
       FROM (SELECT ${alike}, count() AS users FROM (${users}) GROUP BY ${alike})
@@ -100,13 +161,40 @@ function pointCell(cohort: string, place: string, count: number): string {
   return `toInt64(${cohort}) * ${count} + toInt64(${place})`;
 }
 
-function cohortsOf(buckets: readonly number[], { cells }: Group) {
-  return buckets.map((cohortMs, cohort) => ({
-    cohort: new Date(cohortMs).toISOString(),
-    cohortSize: cells.get(-1 - cohort)?.[0] ?? 0,
-    points: buckets.slice(cohort).map((startMs, later) => ({
-      time: timestampFromMs(startMs),
-      value: cells.get(cohort * buckets.length + cohort + later)?.[0] ?? 0,
-    })),
-  }));
+function cohortsOf(
+  buckets: readonly number[],
+  { cells }: Group,
+  isOver: (cohort: number, later: number) => boolean,
+) {
+  const cohorts = buckets.map((cohortMs, cohort) => {
+    const later = buckets.slice(cohort);
+    const open = later.findIndex((_, place) => !isOver(cohort, place));
+    return {
+      cohort: new Date(cohortMs).toISOString(),
+      cohortSize: cells.get(-1 - cohort)?.[0] ?? 0,
+      points: later.map((startMs, place) => ({
+        time: timestampFromMs(startMs),
+        value: cells.get(cohort * buckets.length + cohort + place)?.[0] ?? 0,
+      })),
+      ...incompleteSince(later[open]),
+    };
+  });
+  const means = buckets.map((_, place) =>
+    meanOf(
+      cohorts.flatMap(({ cohortSize: size, points }, cohort) => {
+        const point = points[place];
+        return point && isOver(cohort, place) ? [{ size, returned: point.value }] : [];
+      }),
+    ),
+  );
+  return { cohorts, means };
+}
+
+function meanOf(cohorts: readonly { size: number; returned: number }[]) {
+  const begun = cohorts.filter(({ size }) => size > 0);
+  const size = begun.reduce((sum, one) => sum + one.size, 0);
+  const returned = begun.reduce((sum, one) => sum + one.returned, 0);
+  if (size === 0) return { size, returned };
+  const shares = begun.reduce((sum, one) => sum + one.returned / one.size, 0);
+  return { size, returned, share: returned / size, meanOfShares: shares / begun.length };
 }

@@ -1,13 +1,15 @@
 // SQL for the users of RETENTION: cohort, the place of the bucket of their first starting event, bitColumns of the
-// buckets in which they returned, and the groups of that event.
+// buckets in which they returned, and the groups of that event. A user of several cohorts is several rows.
 
+import { dayMs } from '../../../../platform/clock.ts';
 import type { EventCondition } from '../../read/event-condition.ts';
+import type { Range } from '../../read/plan-notes.ts';
 import type { Question } from '../../read/question.ts';
 import { userBitsSql } from '../../sources/activity.ts';
 import { sourceOf } from '../../sources/ladder.ts';
 import { bitColumns, placeBits, placesSql } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
-import { eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
+import { eventOrderSql, groupColumn, momentSql, readEventsSql } from '../../sql/read-events.ts';
 import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
 
 /** One event starts and returns: the least bit is the cohort. */
@@ -26,33 +28,86 @@ export function sameEventUsersSql(question: Question, condition: EventCondition)
     FROM (${readSql(question, condition, breakdowns)}) WHERE user_key != 0 GROUP BY user_key)`;
 }
 
-/** The first starting event of each user is found first; the other events are joined to it and none is kept. */
+/** Who is in a cohort, and when they returned: what RetentionQuery says. */
+export interface CohortRules {
+  first: 'in range' | 'ever' | 'recurring';
+  unbounded: boolean;
+  /** Days are the 24 hours from each user's own start. */
+  isRolling: boolean;
+  /** Returns count until then; they may follow the range. */
+  returnsToMs: number;
+}
+
+/** The starting event of each user and cohort is found first; the other events are joined to it and none is kept. */
 export function returningUsersSql(
   question: Question,
   start: EventCondition,
   back: EventCondition,
+  rules: CohortRules,
 ): string {
   const { buckets, breakdowns } = question;
   const names = breakdowns.map((_, index) => groupColumn(index));
   const columns = bitColumns(buckets.length);
+  const by = cohortsBy(rules, question);
   const groups = names.length === 0 ? '' : `argMin(${groupsTupleSql(names)}, moment) AS groups, `;
-  const starts = `SELECT user_key AS starting_key, ${groups}min(place) AS start_place, min(moment) AS first
-    FROM (SELECT *, ${eventOrderSql} AS moment FROM (${readSql(question, start, breakdowns)}))
-    WHERE user_key != 0 GROUP BY user_key`;
+  const starts = `SELECT user_key AS starting_key, ${groups}${by.place} AS start_place, min(moment) AS first
+    FROM (SELECT *, ${eventOrderSql} AS moment FROM (${readSql(question, start, breakdowns, by.starts)}))
+    WHERE user_key != 0 GROUP BY user_key${by.key} ${by.having}`;
+  const returned = readSql(question, back, [], { toMs: rules.returnsToMs });
+  const isEachCohort = rules.first === 'recurring' && !rules.isRolling;
+  // Of several cohorts' users, all that a bucket has to tell is its last event.
+  const returns = isEachCohort
+    ? `SELECT user_key, place, max(${eventOrderSql}) AS moment FROM (${returned}) GROUP BY user_key, place`
+    : returned;
   // Few events are of the bucket in which their user started: only these are compared by their order. Who never
   // returned has an event with the place 0 and the first moment there is, which is before each first one.
-  const isBack = `place > start_place OR (place = start_place AND ${eventOrderSql} >= first)`;
+  const moment = isEachCohort ? 'moment' : eventOrderSql;
+  const isBack = rules.isRolling
+    ? 'is_back'
+    : `place > start_place OR (place = start_place AND ${moment} >= first)`;
   const bits = placeBits(buckets.length, (bit) => `groupBitOrIf(${bit}, ${isBack})`);
+  const joined = `(${returns}) AS returns
+    RIGHT JOIN (${starts}) AS starts ON returns.user_key = starts.starting_key`;
   return `SELECT ${groupColumnsSql(names)}cohort, ${columns.join(', ')} FROM (
     SELECT any(start_place) AS cohort, ${names.length === 0 ? '' : 'any(groups) AS groups, '}${bits}
-    FROM (${readSql(question, back, [])}) AS returns
-    RIGHT JOIN (${starts}) AS starts ON returns.user_key = starts.starting_key
-    GROUP BY starting_key)`;
+    FROM ${rules.isRolling ? `(${rollingSql(joined, buckets.length)})` : joined}
+    GROUP BY starting_key${by.key && ', start_place'})`;
+}
+
+/** Puts returns into the days from their user's own start; `is_back` for those that lie in one of the cohort's. */
+function rollingSql(joined: string, count: number): string {
+  const day = `toInt64(start_place) + intDiv(toUnixTimestamp64Milli(occur_time) - toInt64(bitShiftRight(first, 128)), ${dayMs})`;
+  return `SELECT *, toUInt16(if(is_back, day, 0)) AS place FROM (
+    SELECT * EXCEPT (place), ${day} AS day, ${eventOrderSql} >= first AND day < ${count} AS is_back FROM ${joined})`;
+}
+
+/** Which starts make a cohort: of a user, or of a user and bucket. */
+function cohortsBy({ first }: CohortRules, { fromMs, bindings }: Question) {
+  const least = { place: 'min(place)', key: '' };
+  switch (first) {
+    case 'in range':
+      return { ...least, having: '', starts: {} };
+    case 'recurring':
+      return { place: 'place', key: ', place', having: '', starts: {} };
+    case 'ever': {
+      const having = `HAVING min(occur_time) >= ${momentSql(fromMs, bindings)}`;
+      return { ...least, having, starts: { fromMs: 0 } };
+    }
+    default:
+      return first satisfies never;
+  }
 }
 
 /** SELECT of the place of an event's bucket, its user and its groups. */
-function readSql(question: Question, condition: EventCondition, groups: readonly string[]): string {
-  sourceOf(question, { count: 'users in order', of: condition, groups });
+function readSql(
+  question: Question,
+  condition: EventCondition,
+  groups: readonly string[],
+  more: Partial<Range> = {},
+): string {
+  const range = { fromMs: question.fromMs, toMs: question.toMs, ...more };
+  sourceOf(question, { count: 'users in order', of: condition, groups, range });
   const place = bucketPlaceSql(question, question.buckets);
-  return readEventsSql(question, { condition, groups, columns: { place }, withUser: true });
+  const columns = { place };
+  return readEventsSql(question, { condition, groups, columns, withUser: true, ...range });
 }

@@ -3,6 +3,7 @@
 import { create } from '@bufbuild/protobuf';
 import { StickinessResultSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { onlyEvent } from '../../read/event-condition.ts';
+import { incompleteFrom } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { userBitsSql } from '../../sources/activity.ts';
 import { bitColumns } from '../../sql/bucket-bits.ts';
@@ -28,13 +29,15 @@ export function planStickiness(question: Question): Plan {
   return {
     sql: groupedRowsSql([numberRowsSql(numbers)], leftOut),
     maxRows: buckets.length + maxReasons,
-    read: (rows) => {
+    read: (rows, untilMs) => {
       const groups = readGroups(question, rows);
       const points = buckets.map((_, index) => ({
         buckets: index + 1,
         value: groups[0]?.cells.get(index + 1)?.[0] ?? 0,
       }));
-      const value = create(StickinessResultSchema, { points });
+      const value = create(StickinessResultSchema, {
+        ...{ points, ...incompleteFrom(question, untilMs) },
+      });
       return { result: { case: 'stickiness', value }, leftOut: readLeftOut(rows, groups) };
     },
   };

@@ -1,5 +1,7 @@
 // Questions about visits, as TRENDS and as SEGMENTATION: how many, how long, how many see one page only.
 
+import { dayMs } from '../../../../platform/clock.ts';
+import { SessionMetric } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { keepCells } from '../../sources/day-cells.ts';
@@ -34,6 +36,7 @@ export function planSessions(question: Question): ValuesPlan {
   return {
     sql: planSql(question, read),
     maxRows: Math.max(groupLimit + 1, buckets.length) + maxReasons,
+    overMs: overMs(question),
     read: (rows) => {
       const groups = readGroups(question, rows);
       const values = groups.map((group) => valuesOf(group, measure, partsOf));
@@ -44,6 +47,14 @@ export function planSessions(question: Question): ValuesPlan {
       };
     },
   };
+}
+
+/** Visits that began in a bucket may go on until the end of the next UTC day; their number alone is known before. */
+function overMs({ spec, everyEvent }: Question): (endMs: number) => number {
+  const { metric, scope } = spec.session ?? {};
+  const isCount = metric === SessionMetric.SESSIONS && scope === undefined;
+  if (isCount && everyEvent.kind === 'every') return (endMs) => endMs;
+  return (endMs) => (Math.ceil(endMs / dayMs) + 1) * dayMs;
 }
 
 /** Each visit is in one group, so that the groups add up. */

@@ -12,33 +12,38 @@ import { segmentationAnswer, trendsAnswer } from './trends.ts';
 import { userFlowAnswer } from './user-flow.ts';
 import { visitsAnswer } from './visits.ts';
 
-export async function oracleAnswer(tables: Tables, question: Question): Promise<Part> {
-  const part = await resultOf(tables, question);
+/** `untilMs`: all that was accepted before is in the tables. */
+export async function oracleAnswer(
+  tables: Tables,
+  question: Question,
+  untilMs: number,
+): Promise<Part> {
+  const part = await resultOf(tables, question, untilMs);
   const events = await leftOut(tables, question);
   const all = { ...events, ...part.leftOut };
   const counted = Object.entries(all).filter(([, count]) => count !== 0);
   return { result: part.result, leftOut: Object.fromEntries(counted) };
 }
 
-function resultOf(tables: Tables, question: Question): Promise<Part> {
-  if (question.session !== undefined) return visitsAnswer(tables, question);
+function resultOf(tables: Tables, question: Question, untilMs: number): Promise<Part> {
+  if (question.session !== undefined) return visitsAnswer(tables, question, untilMs);
   switch (question.type) {
     case 'TRENDS':
-      return trendsAnswer(tables, question);
+      return trendsAnswer(tables, question, untilMs);
     case 'SEGMENTATION':
       return segmentationAnswer(tables, question);
     case 'FUNNEL':
       return funnelAnswer(tables, question);
     case 'RETENTION':
-      return retentionAnswer(tables, question);
+      return retentionAnswer(tables, question, untilMs);
     case 'USER_FLOW':
       return userFlowAnswer(tables, question);
     case 'TOP_K':
       return topAnswer(tables, question);
     case 'LIFECYCLE':
-      return lifecycleAnswer(tables, question);
+      return lifecycleAnswer(tables, question, untilMs);
     case 'STICKINESS':
-      return stickinessAnswer(tables, question);
+      return stickinessAnswer(tables, question, untilMs);
     default: {
       const unknown: never = question.type;
       throw new Error(`no such question: ${String(unknown)}`);

@@ -3,6 +3,7 @@
 import type { Question } from '../questions/question.ts';
 import type { Part } from './part.ts';
 import { matches } from './statement/conditions.ts';
+import { incompleteFrom } from './statement/incomplete.ts';
 import {
   bucketKey,
   bucketTables,
@@ -12,7 +13,11 @@ import {
 } from './statement/selection.ts';
 import type { Tables } from './tables.ts';
 
-export async function lifecycleAnswer(tables: Tables, question: Question): Promise<Part> {
+export async function lifecycleAnswer(
+  tables: Tables,
+  question: Question,
+  untilMs: number,
+): Promise<Part> {
   const [series] = question.events ?? [];
   const { from, to } = rangeMs(question);
   const rows = await tables.rows(`WITH ${presentEvents(question)}, ${bucketTables(question)},
@@ -45,17 +50,23 @@ export async function lifecycleAnswer(tables: Tables, question: Question): Promi
       returningUsers: points('returning'),
       resurrectingUsers: points('resurrecting'),
       dormantUsers: points('dormant'),
+      incompleteFrom: await incompleteFrom(tables, question, untilMs),
     },
   };
   return { result, leftOut: {} };
 }
 
-export async function stickinessAnswer(tables: Tables, question: Question): Promise<Part> {
+export async function stickinessAnswer(
+  tables: Tables,
+  question: Question,
+  untilMs: number,
+): Promise<Part> {
   const [series] = question.events ?? [];
   const rows = await tables.rows(`WITH ${presentEvents(question)}, ${bucketTables(question)},
     counted AS (SELECT usr, count(DISTINCT ${bucketKey(question, 'ts')}) AS active FROM ev
       WHERE ${isInRange(question)} AND usr IS NOT NULL AND ${matches(question, series?.event)} GROUP BY usr)
     SELECT n, (SELECT count(*) FROM counted c WHERE c.active = b.n) AS users FROM buckets b ORDER BY n`);
   const points = rows.map(({ n, users }) => [Number(n), Number(users)]);
-  return { result: { stickiness: { points } }, leftOut: {} };
+  const incomplete = await incompleteFrom(tables, question, untilMs);
+  return { result: { stickiness: { points, incompleteFrom: incomplete } }, leftOut: {} };
 }

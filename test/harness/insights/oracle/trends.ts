@@ -5,6 +5,7 @@ import type { Part } from './part.ts';
 import { matches } from './statement/conditions.ts';
 import { formulaValue } from './statement/formulas.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
+import { incompleteFrom } from './statement/incomplete.ts';
 import {
   bucketKey,
   bucketTables,
@@ -156,9 +157,14 @@ function formulaGroups(
     }));
 }
 
-export async function trendsAnswer(tables: Tables, question: Question): Promise<Part> {
+export async function trendsAnswer(
+  tables: Tables,
+  question: Question,
+  untilMs: number,
+): Promise<Part> {
   const { series, others } = await answered(tables, question);
-  const shown = series.map(({ head, points }) => ({ ...head, points }));
+  const incomplete = await incompleteFrom(tables, question, untilMs);
+  const shown = series.map(({ head, points }) => ({ ...head, points, incompleteFrom: incomplete }));
   return { result: { trends: { series: shown } }, leftOut: { GROUPS_IN_OTHERS: others } };
 }
 

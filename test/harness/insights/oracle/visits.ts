@@ -6,6 +6,7 @@ import type { Question, SessionMetric } from '../questions/question.ts';
 import type { Part } from './part.ts';
 import { meetsGroups, meetsScope } from './statement/conditions.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
+import { incompleteFrom } from './statement/incomplete.ts';
 import { bucketKey, bucketTables, isInRange, presentEvents } from './statement/selection.ts';
 import type { Row, Tables } from './tables.ts';
 import { bySlot } from './trends.ts';
@@ -70,17 +71,23 @@ async function rowsOf(tables: Tables, question: Question, metric: SessionMetric)
   );
 }
 
-export async function visitsAnswer(tables: Tables, question: Question): Promise<Part> {
+export async function visitsAnswer(
+  tables: Tables,
+  question: Question,
+  untilMs: number,
+): Promise<Part> {
   const metric = question.session?.metric ?? 'SESSIONS';
   const rows = await rowsOf(tables, question, metric);
   const others = othersCount(question, rows[0]?.['groups'] ?? 0);
   const leftOut = { GROUPS_IN_OTHERS: others };
   const head = { eventKind: '', eventIndex: 0 };
   if (question.type === 'TRENDS') {
+    const incomplete = await incompleteFrom(tables, question, untilMs);
     const series = bySlot(rows).map((slotRows) => ({
       ...head,
       ...readGroup(question, slotRows[0] ?? {}),
       points: slotRows.map(({ start, value }) => [Number(start), Number(value)]),
+      incompleteFrom: incomplete,
     }));
     return { result: { trends: { series } }, leftOut };
   }

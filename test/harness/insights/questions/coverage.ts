@@ -39,6 +39,9 @@ function featuresOf(question: Question): string[] {
     ...(scopes.some((scope) => scope?.kinds)
       ? [`kinds ${session ? 'VISITS' : question.type}`]
       : []),
+    ...(question.retention?.first ? [`retention ${question.retention.first}`] : []),
+    ...(question.retention?.unbounded ? ['retention unbounded'] : []),
+    ...(question.retention?.rolling24h ? ['retention rolling'] : []),
     ...(question.cumulative ? ['cumulative'] : []),
     ...(question.rollingDays || events.some((one) => one.rollingDays) ? ['rolling'] : []),
     ...(question.formulas ? ['formulas'] : []),

@@ -64,6 +64,8 @@ interface ForcedName {
 
 export class ForcedAnswers {
   readonly #stack: { clickhouseUrl: string; projectId: string };
+  /** All answers are given as of that moment. */
+  readonly untilMs = Date.now();
   /** Of sources of which nothing is kept. */
   readonly #services = new Map<string, Promise<ReadService>>();
   /** How many questions each of `forcedNeeds` answered; of kept days, those that were found. */
@@ -105,7 +107,9 @@ export class ForcedAnswers {
 
   async #once(name: string, ladder: readonly SourceName[], question: Question): Promise<Part> {
     const { clickhouseUrl } = this.#stack;
-    const service = this.#services.get(name) ?? startReadService({ clickhouseUrl, ladder });
+    const completeUntilMs = async () => this.untilMs;
+    const service =
+      this.#services.get(name) ?? startReadService({ clickhouseUrl, ladder, completeUntilMs });
     this.#services.set(name, service);
     return this.#ask(await service, question);
   }
@@ -127,7 +131,10 @@ export class ForcedAnswers {
       },
     });
     const { clickhouseUrl } = this.#stack;
-    const service = await startReadService({ clickhouseUrl, ladder, reader, nowMs: () => nowMs });
+    const completeUntilMs = async () => this.untilMs;
+    const service = await startReadService({
+      ...{ clickhouseUrl, ladder, reader, completeUntilMs, nowMs: () => nowMs },
+    });
     try {
       await this.#ask(service, question);
       nowMs += secondMs;

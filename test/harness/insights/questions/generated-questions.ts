@@ -84,6 +84,7 @@ export class QuestionSource {
   readonly #breakdownSource: Deal<(typeof sources)[number]>;
   readonly #nodeKind: Deal<'EVENT_KIND' | 'PROPERTY'>;
   readonly #order: Deal<'ORDERED' | 'ANY' | 'STRICT'>;
+  readonly #first: Deal<'IN_RANGE' | 'EVER' | 'RECURRING'>;
 
   constructor(seed: number, project: GeneratedProject) {
     this.#draw = createDraw(seed);
@@ -110,6 +111,7 @@ export class QuestionSource {
     this.#breakdownSource = createDeck(this.#draw, sources);
     this.#order = createDeck(this.#draw, ['ORDERED', 'ANY', 'STRICT'] as const);
     this.#nodeKind = createDeck(this.#draw, ['EVENT_KIND', 'PROPERTY'] as const);
+    this.#first = createDeck(this.#draw, ['IN_RANGE', 'EVER', 'RECURRING'] as const);
   }
 
   question(): Question {
@@ -161,7 +163,10 @@ export class QuestionSource {
           }),
         };
       case 'RETENTION':
-        return { events: this.#several(1, 2, () => ({ event: this.#eventFilter(0.2) })) };
+        return {
+          events: this.#several(1, 2, () => ({ event: this.#eventFilter(0.2) })),
+          ...this.#retention(),
+        };
       case 'LIFECYCLE':
       case 'STICKINESS':
         return { events: [{ event: this.#eventFilter(0.2) }] };
@@ -202,6 +207,18 @@ export class QuestionSource {
         ...(draw.chance(0.4) && { reentry: 'FIRST' }),
       },
     };
+  }
+
+  #retention(): Partial<Question> {
+    const draw = this.#draw;
+    if (draw.chance(0.2)) return {};
+    const rolling24h = draw.chance(0.4);
+    const first = this.#first();
+    const retention = { first, ...(draw.chance(0.4) && { unbounded: true }) };
+    if (!rolling24h) return { retention };
+    const { fromMs, toMs } = this.#wholeDays(draw.pick(this.#project.seasons));
+    const range = { fromMs: fromMs + draw.below(dayMs), toMs: toMs + draw.below(3 * dayMs) };
+    return { retention: { ...retention, rolling24h }, granularity: 'DAY', ...range };
   }
 
   #values(): Partial<Question> {

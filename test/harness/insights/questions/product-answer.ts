@@ -59,19 +59,20 @@ function readResult(body: Json): Json {
   if (isJson(topK)) return { topK: { rows: list(topK['rows']).map(readTopRow) } };
   if (isJson(lifecycle)) {
     const names = ['newUsers', 'returningUsers', 'resurrectingUsers', 'dormantUsers'];
-    return { lifecycle: Object.fromEntries(names.map((name) => [name, points(lifecycle[name])])) };
+    const states = names.map((name) => [name, points(lifecycle[name])]);
+    return { lifecycle: { ...Object.fromEntries(states), incompleteFrom: momentIn(lifecycle) } };
   }
   if (!isJson(stickiness)) throw new Error(`no result: ${JSON.stringify(body)}`);
   const counted = list(stickiness['points']).map(({ buckets, value }) => [
     Number(buckets ?? 0),
     number(value),
   ]);
-  return { stickiness: { points: counted } };
+  return { stickiness: { points: counted, incompleteFrom: momentIn(stickiness) } };
 }
 
 function readTrend(series: Json): Json {
   const read = list(series['points']).map((point) => [ms(point['time']), valueIn(point, series)]);
-  return { ...head(series), points: read };
+  return { ...head(series), points: read, incompleteFrom: momentIn(series) };
 }
 
 function head(series: Json): Json {
@@ -117,8 +118,12 @@ function readRetention(series: Json): Json {
     cohort: ms(one['cohort']),
     size: number(one['cohortSize']),
     points: points(one['points']),
+    incompleteFrom: momentIn(one),
   }));
-  return { ...group(series), cohorts };
+  const means = list(series['means']).map(({ size = 0, returned = 0, share, meanOfShares }) => ({
+    ...{ size, returned, share, meanOfShares },
+  }));
+  return { ...group(series), cohorts, means, incompleteFrom: momentIn(series) };
 }
 
 function readFlow({ nodes, links }: Json): Json {
@@ -157,6 +162,10 @@ function points(value: unknown): [number, number][] {
 function number(value: unknown): number {
   if (typeof value === 'number' || typeof value === 'string') return Number(value);
   throw new Error(`${JSON.stringify(value)} is no number`);
+}
+
+function momentIn({ incompleteFrom }: Json): number | undefined {
+  return incompleteFrom === undefined ? undefined : ms(incompleteFrom);
 }
 
 function durationMs(value: unknown): number {

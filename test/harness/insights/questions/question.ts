@@ -76,6 +76,11 @@ export interface Question {
   events?: EventQuery[];
   rollingDays?: number;
   cumulative?: boolean;
+  retention?: {
+    first?: 'IN_RANGE' | 'EVER' | 'RECURRING';
+    unbounded?: boolean;
+    rolling24h?: boolean;
+  };
   formulas?: { expression: string; displayName?: string }[];
   breakdowns?: string[];
   breakdownLimit?: number;
@@ -116,7 +121,7 @@ export interface Question {
 
 /** The body of the call. */
 export function requestOf(question: Question): Record<string, unknown> {
-  const { session, topK, userFlow, funnel } = question;
+  const { session, topK, userFlow, funnel, retention } = question;
   const spec = {
     insightType: `INSIGHT_TYPE_${question.type}`,
     events: question.events?.map(({ event, aggregation, aggregationProperty, rollingDays }) => ({
@@ -128,6 +133,7 @@ export function requestOf(question: Question): Record<string, unknown> {
     formulas: question.formulas,
     rollingDays: question.rollingDays,
     cumulative: question.cumulative,
+    retention: retention && { ...retention, first: retention.first && `FIRST_${retention.first}` },
     breakdowns: question.breakdowns?.map((property) => ({ property })),
     breakdownLimit: question.breakdownLimit,
     filterGroups: question.filterGroups?.map(({ filters, operator }) => ({

@@ -539,6 +539,80 @@ export declare type FunnelExclusion = Message<"shared.insights.v1.FunnelExclusio
 export declare const FunnelExclusionSchema: GenMessage<FunnelExclusion>;
 
 /**
+ * Who is in a cohort of RETENTION, and when somebody returned.
+ *
+ * @generated from message shared.insights.v1.RetentionQuery
+ */
+export declare type RetentionQuery = Message<"shared.insights.v1.RetentionQuery"> & {
+  /**
+   * Who is in a cohort.
+   *
+   * @generated from field: shared.insights.v1.RetentionQuery.First first = 1;
+   */
+  first: RetentionQuery_First;
+
+  /**
+   * A point counts the users who returned in its bucket or in a later one of the range.
+   *
+   * @generated from field: bool unbounded = 2;
+   */
+  unbounded: boolean;
+
+  /**
+   * By the day: the points of a user are the 24 hours from their own starting event, the next 24 hours, and so on.
+   *
+   * @generated from field: bool rolling_24h = 3;
+   */
+  rolling24h: boolean;
+};
+
+/**
+ * Describes the message shared.insights.v1.RetentionQuery.
+ * Use `create(RetentionQuerySchema)` to create a new message.
+ */
+export declare const RetentionQuerySchema: GenMessage<RetentionQuery>;
+
+/**
+ * Who is in a cohort.
+ *
+ * @generated from enum shared.insights.v1.RetentionQuery.First
+ */
+export enum RetentionQuery_First {
+  /**
+   * IN_RANGE.
+   *
+   * @generated from enum value: FIRST_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Users by their first starting event in the range.
+   *
+   * @generated from enum value: FIRST_IN_RANGE = 1;
+   */
+  IN_RANGE = 1,
+
+  /**
+   * Users by their first starting event ever: who had one before the range is in no cohort.
+   *
+   * @generated from enum value: FIRST_EVER = 2;
+   */
+  EVER = 2,
+
+  /**
+   * Users in the cohort of each bucket in which they had a starting event.
+   *
+   * @generated from enum value: FIRST_RECURRING = 3;
+   */
+  RECURRING = 3,
+}
+
+/**
+ * Describes the enum shared.insights.v1.RetentionQuery.First.
+ */
+export declare const RetentionQuery_FirstSchema: GenEnum<RetentionQuery_First>;
+
+/**
  * A question.
  *
  * @generated from message shared.insights.v1.InsightQuerySpec
@@ -659,6 +733,13 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
    * @generated from field: shared.insights.v1.FunnelQuery funnel = 25;
    */
   funnel?: FunnelQuery | undefined;
+
+  /**
+   * RETENTION: other cohorts and returns.
+   *
+   * @generated from field: shared.insights.v1.RetentionQuery retention = 26;
+   */
+  retention?: RetentionQuery | undefined;
 };
 
 /**
@@ -1121,6 +1202,13 @@ export declare type TrendSeries = Message<"shared.insights.v1.TrendSeries"> & {
    * @generated from field: optional int32 formula_index = 20;
    */
   formulaIndex?: number | undefined;
+
+  /**
+   * When the first bucket begins that is not over yet; absent where all are.
+   *
+   * @generated from field: google.protobuf.Timestamp incomplete_from = 21;
+   */
+  incompleteFrom?: Timestamp | undefined;
 };
 
 /**
@@ -1503,6 +1591,20 @@ export declare type RetentionSeries = Message<"shared.insights.v1.RetentionSerie
    * @generated from field: bool is_others = 3;
    */
   isOthers: boolean;
+
+  /**
+   * One for each place of a cohort's points, over the points of all cohorts that are over.
+   *
+   * @generated from field: repeated shared.insights.v1.RetentionMean means = 20;
+   */
+  means: RetentionMean[];
+
+  /**
+   * When the first bucket begins that is not over yet; absent where all are.
+   *
+   * @generated from field: google.protobuf.Timestamp incomplete_from = 21;
+   */
+  incompleteFrom?: Timestamp | undefined;
 };
 
 /**
@@ -1512,7 +1614,48 @@ export declare type RetentionSeries = Message<"shared.insights.v1.RetentionSerie
 export declare const RetentionSeriesSchema: GenMessage<RetentionSeries>;
 
 /**
- * Users who did the first thing in one bucket for the first time in the range.
+ * The points of one place, of all cohorts where they are over.
+ *
+ * @generated from message shared.insights.v1.RetentionMean
+ */
+export declare type RetentionMean = Message<"shared.insights.v1.RetentionMean"> & {
+  /**
+   * The users of these cohorts.
+   *
+   * @generated from field: double size = 1;
+   */
+  size: number;
+
+  /**
+   * Those of them who returned.
+   *
+   * @generated from field: double returned = 2;
+   */
+  returned: number;
+
+  /**
+   * The second divided by the first; absent where the first is 0.
+   *
+   * @generated from field: optional double share = 3;
+   */
+  share?: number | undefined;
+
+  /**
+   * The mean of the shares of the cohorts that have users; absent where none has.
+   *
+   * @generated from field: optional double mean_of_shares = 4;
+   */
+  meanOfShares?: number | undefined;
+};
+
+/**
+ * Describes the message shared.insights.v1.RetentionMean.
+ * Use `create(RetentionMeanSchema)` to create a new message.
+ */
+export declare const RetentionMeanSchema: GenMessage<RetentionMean>;
+
+/**
+ * Users who did the first thing in one bucket, by default for the first time in the range.
  *
  * @generated from message shared.insights.v1.RetentionCohort
  */
@@ -1537,6 +1680,13 @@ export declare type RetentionCohort = Message<"shared.insights.v1.RetentionCohor
    * @generated from field: repeated shared.insights.v1.DataPoint points = 3;
    */
   points: DataPoint[];
+
+  /**
+   * The time of the first point that is not over yet; absent where all are.
+   *
+   * @generated from field: google.protobuf.Timestamp incomplete_from = 20;
+   */
+  incompleteFrom?: Timestamp | undefined;
 };
 
 /**
@@ -1768,6 +1918,13 @@ export declare type LifecycleResult = Message<"shared.insights.v1.LifecycleResul
    * @generated from field: repeated shared.insights.v1.DataPoint dormant_users = 4;
    */
   dormantUsers: DataPoint[];
+
+  /**
+   * When the first bucket begins that is not over yet; absent where all are.
+   *
+   * @generated from field: google.protobuf.Timestamp incomplete_from = 20;
+   */
+  incompleteFrom?: Timestamp | undefined;
 };
 
 /**
@@ -1788,6 +1945,13 @@ export declare type StickinessResult = Message<"shared.insights.v1.StickinessRes
    * @generated from field: repeated shared.insights.v1.StickinessPoint points = 1;
    */
   points: StickinessPoint[];
+
+  /**
+   * When the first bucket begins that is not over yet; absent where all are: until then users may move up.
+   *
+   * @generated from field: google.protobuf.Timestamp incomplete_from = 20;
+   */
+  incompleteFrom?: Timestamp | undefined;
 };
 
 /**

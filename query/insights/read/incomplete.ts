@@ -1,0 +1,32 @@
+// Which buckets of an answer are not over yet: what it says of them may still change when more happens.
+
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { Question } from './question.ts';
+import { bucketEnd } from './time-buckets.ts';
+
+type Buckets = Pick<Question, 'granularity' | 'timezone' | 'buckets'>;
+
+/** When each bucket ends; the last one may end after the range. */
+export function bucketEnds({ granularity, timezone, buckets }: Buckets): number[] {
+  const last = buckets.at(-1);
+  if (last === undefined) return [];
+  return [...buckets.slice(1), bucketEnd(granularity, timezone, last)];
+}
+
+/**
+ * The member of a message that says when the first bucket begins that was not over at `untilMs`, where one was not.
+ * `overMs` is when all is known of a bucket that ends at that moment; then unless given.
+ */
+export function incompleteFrom(
+  question: Buckets,
+  untilMs: number,
+  overMs: (endMs: number) => number = (endMs) => endMs,
+) {
+  const place = bucketEnds(question).findIndex((endMs) => overMs(endMs) > untilMs);
+  return incompleteSince(question.buckets[place]);
+}
+
+/** The same from its moment. */
+export function incompleteSince(ms: number | undefined) {
+  return ms === undefined ? {} : { incompleteFrom: timestampFromMs(ms) };
+}
