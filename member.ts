@@ -10,6 +10,7 @@ import {
   type Foundation,
   layFoundation,
 } from './foundation.ts';
+import { openLocator } from './ingest/caller/geo.ts';
 import type { Pipeline } from './pipeline/start.ts';
 import { namingSlowBroker } from './platform/broker/start/slow-broker.ts';
 import type { Config } from './platform/config.ts';
@@ -27,13 +28,13 @@ import { AnswerWithHandle, ProcessLink } from './platform/members/process-link.t
 import { needStore } from './platform/members/process-roles.ts';
 import { Standing } from './platform/members/standing.ts';
 import type { Shutdown } from './platform/shutdown.ts';
-import { openLocator, openPort } from './port.ts';
+import { openPort } from './port.ts';
 import type { Webhooks } from './webhooks/start.ts';
 
 /** Resolves when it takes connections; throws an Error with one sentence for the user otherwise. */
 export async function startMember(config: Config, log: Log, shutdown: Shutdown): Promise<void> {
   configureProtobufText();
-  const locate = await openLocator(config);
+  const locate = await openLocator(config.geoDatabase);
   const { natsUrl = '', clickhouseUrl = '' } = config;
   const urls = needStore(config.roles) ? { natsUrl, clickhouseUrl } : { natsUrl };
   const connections = await connectEngines(urls, config, log, shutdown);

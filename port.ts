@@ -6,7 +6,7 @@ import type { ConnectRouter } from '@connectrpc/connect';
 import { startAlerts } from './alerts/start.ts';
 import { callerOptions, type Foundation } from './foundation.ts';
 import { isTrustedProxy } from './ingest/caller/caller.ts';
-import { type LocateAddress, openGeo } from './ingest/caller/geo.ts';
+import type { LocateAddress } from './ingest/caller/geo.ts';
 import { openSalts } from './ingest/cookieless/salt-bucket.ts';
 import { type Ingest, startIngest } from './ingest/start.ts';
 import { serviceAliases, shortPaths } from './platform/access/access-table.ts';
@@ -33,6 +33,7 @@ import { readShardAccount } from './platform/ledger/shard-account.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { insightMemoryBytes } from './query/calls/turn-bounds.ts';
+import { createExportRoute } from './query/export/export-route.ts';
 import { createCompleteUntil } from './query/insights/run/complete-until.ts';
 import type { OperatorOptions } from './query/operator/register-operator.ts';
 import { registerQuery } from './query/routes.ts';
@@ -77,6 +78,7 @@ export async function openPort(
     nodeHttpRoutes: [
       ...(ingest ? [ingest.nodeHttpRoute, scriptPage(config)] : []),
       ...webhooks,
+      ...(live ? exportRoutes(config, foundation) : []),
       operatorRoutes,
       ...webPages(config),
       frontPage,
@@ -99,7 +101,7 @@ export async function openPort(
     await entrance.leave();
     await http.drain(requestGraceMs);
   });
-  // Before the port, which waits for the requests in flight: a live view has no end of its own.
+  // Before the port, which waits for requests in flight: a live view has no end of its own.
   shutdown.add('live views', async () => live?.close());
   foundation.listening.url = entrance.baseUrl;
   return entrance.baseUrl;
@@ -110,6 +112,12 @@ function scriptPage({ browserPaths }: Config): NodeHttpRoute {
   return createScriptPage(file, browserPaths.scriptPaths);
 }
 
+function exportRoutes({ shards }: Config, foundation: Foundation): NodeHttpRoute[] {
+  const completeUntilMs = createCompleteUntil({ ...foundation, shards });
+  const { clickhouse } = foundation;
+  return clickhouse ? [createExportRoute({ ...foundation, clickhouse, completeUntilMs })] : [];
+}
+
 /** Where people can sign in. */
 function webPages({ roles }: Config): NodeHttpRoute[] {
   const pages = roles.includes('control')
@@ -118,10 +126,7 @@ function webPages({ roles }: Config): NodeHttpRoute[] {
   return pages === undefined ? [] : [pages];
 }
 
-/**
- * The operator's pages on a port of their own. Prometheus is often on another machine or in another container; the
- * token is asked for there too.
- */
+/** The operator's pages on a port of their own: Prometheus is often elsewhere. The token is asked for there too. */
 export async function openOperatorPort(
   config: Config,
   foundation: Foundation,
@@ -290,9 +295,4 @@ function operatorOptions(
     account: (shard) => readShardAccount(nats, shard),
     queue: (shard, kind) => readQueue(nats, shard, kind),
   };
-}
-
-/** Undefined without a database; rejects with one sentence where the file is no city database. */
-export async function openLocator({ geoDatabase }: Config): Promise<LocateAddress | undefined> {
-  return geoDatabase === undefined ? undefined : openGeo(geoDatabase);
 }

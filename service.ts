@@ -13,6 +13,7 @@ import {
   layFoundation,
 } from './foundation.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
+import { openLocator } from './ingest/caller/geo.ts';
 import { readinessOf, serveByMembers } from './member.ts';
 import { createLease } from './pipeline/lease/lease.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
@@ -36,7 +37,7 @@ import { keepPrivate } from './platform/secrets/private-directory.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { zones } from './platform/zones/zones.ts';
-import { openLocator, openOperatorPort, openPort } from './port.ts';
+import { openOperatorPort, openPort } from './port.ts';
 import { readsAtOnce } from './query/calls/turn-bounds.ts';
 import { leaseOptions, pipelineOptions, prepareBroker, prepareTables } from './stores.ts';
 import { startWebhooks, type Webhooks } from './webhooks/start.ts';
@@ -67,7 +68,7 @@ export async function startService(
   const begun = await keeper?.begun();
   if (begun?.isAgain) log.warn(begun, 'the service is started again');
   const [locate, door] = await allOrProblems([
-    openLocator(config),
+    openLocator(config.geoDatabase),
     openDoor(config, keeper, begun),
     requireBroker(config),
     takeDataDir(config.dataDir, log, shutdown),

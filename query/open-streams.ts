@@ -40,19 +40,22 @@ export class OpenStreams {
   readonly #bounds: StreamBounds;
   readonly #timer: Timer;
   readonly #ownerOf: (projectId: string) => string;
+  readonly #noun: string;
   readonly #openOfProject = new Map<string, number>();
   readonly #openOfOwner = new Map<string, number>();
   #open = 0;
 
-  /** Each project is its own owner, unless `ownerOf` is given. */
+  /** Each project is its own owner, unless `ownerOf` is given. `noun`: what the streams are to their readers. */
   constructor(
     bounds: StreamBounds,
     timer: Timer,
     ownerOf: (projectId: string) => string = (projectId) => projectId,
+    noun = 'streams',
   ) {
     this.#bounds = bounds;
     this.#timer = timer;
     this.#ownerOf = ownerOf;
+    this.#noun = noun;
   }
 
   get open(): number {
@@ -149,9 +152,13 @@ export class OpenStreams {
     const owner = this.#ownerOf(projectId);
     const whose = this.#atBound(projectId, owner);
     if (whose !== undefined) {
-      throw new ConnectError(`too many streams of ${whose} are open`, Code.ResourceExhausted, {
-        'retry-after': String(Math.ceil(this.#bounds.stallMs / 1_000)),
-      });
+      throw new ConnectError(
+        `too many ${this.#noun} of ${whose} are open`,
+        Code.ResourceExhausted,
+        {
+          'retry-after': String(Math.ceil(this.#bounds.stallMs / 1_000)),
+        },
+      );
     }
     this.#add(projectId, owner, 1);
     return () => this.#add(projectId, owner, -1);

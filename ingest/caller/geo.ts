@@ -26,6 +26,11 @@ export function openGeo(file: string): LocateAddress {
   };
 }
 
+/** Undefined without a database; rejects with one sentence where the file is no city database. */
+export async function openLocator(file: string | undefined): Promise<LocateAddress | undefined> {
+  return file === undefined ? undefined : openGeo(file);
+}
+
 /** The reader, or the reason why the file cannot be used. */
 function open(file: string): { get(address: string): unknown } | string {
   try {

@@ -12,7 +12,7 @@ import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/c
 import type { Log } from '../log.ts';
 import { leastEngineMemoryMiB } from '../memory/engine-memory.ts';
 import { insertInTurns, readSettings, replicatedSettings } from './replicated-settings.ts';
-import { createRowReader, type RowReader } from './select-rows.ts';
+import { createRowReader, type ResultReader, type RowReader } from './select-rows.ts';
 import { readServerUrl, socketAgent } from './server-url.ts';
 
 /** A client that knows the name of its database, which may not exist yet, and has the quick `select`. */
@@ -20,7 +20,8 @@ export type DatabaseClient = Pick<
   ClickHouseClient,
   'query' | 'command' | 'exec' | 'insert' | 'close'
 > &
-  RowReader & {
+  RowReader &
+  ResultReader & {
     readonly database: string;
     /**
      * Whether the server answers within two seconds, and has had the database. It waits behind no statement: dear reads
@@ -89,6 +90,7 @@ export function createClickHouse(
   return Object.assign(client, {
     database,
     select: rows.select,
+    stream: rows.stream,
     isReady: createIsReady(client),
     async close() {
       rows.close();

@@ -9,6 +9,7 @@ import {
   type DatabaseClient,
   requireClickHouse,
 } from './clickhouse.ts';
+import type { Select } from './select-rows.ts';
 import { hasId, oneId } from './store-identity.ts';
 
 /** The call's server was left for another one: whether it did what it was asked is not known. */
@@ -109,6 +110,7 @@ class Replicas {
         ),
       select: (select, onRow) =>
         this.#run(select.signal, (client, signal) => client.select({ ...select, signal }, onRow)),
+      stream: (select, format) => this.#stream(select, format),
       isReady: async () =>
         (await Promise.all(this.#all.map(({ client }) => client.isReady()))).some(Boolean),
       close: () => this.#close(),
@@ -121,21 +123,44 @@ class Replicas {
   ): Promise<T> {
     const replica = this.#current;
     const left = new AbortController();
-    const signal = caller === undefined ? left.signal : AbortSignal.any([caller, left.signal]);
     replica.running.add(left);
     try {
-      return await work(replica.client, signal);
+      return await work(replica.client, eitherOf(left.signal, caller));
     } catch (error) {
-      if (left.signal.aborted && caller?.aborted !== true) throw left.signal.reason;
-      if (signal.aborted) throw error;
-      if (error instanceof ClickHouseError && unfitCodes.has(error.code)) {
-        replica.unfitUntilMs = performance.now() + unfitMs;
-        void this.#look();
-      } else if (isOfNetwork(error)) void this.#look();
-      throw error;
+      throw this.#failureOf(error, replica, left.signal, caller);
     } finally {
       replica.running.delete(left);
     }
+  }
+
+  async *#stream(select: Select, format: string): AsyncGenerator<Buffer, void, undefined> {
+    const replica = this.#current;
+    const left = new AbortController();
+    replica.running.add(left);
+    try {
+      const signal = eitherOf(left.signal, select.signal);
+      yield* replica.client.stream({ ...select, signal }, format);
+    } catch (error) {
+      throw this.#failureOf(error, replica, left.signal, select.signal);
+    } finally {
+      replica.running.delete(left);
+    }
+  }
+
+  /** What to throw for a failed call; looks at the server where that may be at fault. */
+  #failureOf(
+    error: unknown,
+    replica: Replica,
+    left: AbortSignal,
+    caller: AbortSignal | undefined,
+  ): unknown {
+    if (caller?.aborted === true) return error;
+    if (left.aborted) return left.reason;
+    if (error instanceof ClickHouseError && unfitCodes.has(error.code)) {
+      replica.unfitUntilMs = performance.now() + unfitMs;
+      void this.#look();
+    } else if (isOfNetwork(error)) void this.#look();
+    return error;
   }
 
   #lookLater(): void {
@@ -196,6 +221,10 @@ class Replicas {
     await this.#looking;
     await Promise.all(this.#all.map(({ client }) => client.close()));
   }
+}
+
+function eitherOf(left: AbortSignal, caller: AbortSignal | undefined): AbortSignal {
+  return caller === undefined ? left : AbortSignal.any([caller, left]);
 }
 
 function isFit({ unfitUntilMs }: Replica): boolean {

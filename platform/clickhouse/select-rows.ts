@@ -11,6 +11,7 @@ import {
   extractErrorAtTheEndOfChunk,
   parseError,
 } from '@clickhouse/client';
+import { resultBytes } from './result-bytes.ts';
 import { type ServerUrl, socketAgent } from './server-url.ts';
 
 /** Shorter than any server keeps an idle connection: 3 s in ClickHouse before 23.11, 10 s since, 65 s in the engine. */
@@ -35,6 +36,14 @@ export interface RowReader {
    * arrived before the error.
    */
   select(select: Select, onRow: (text: string) => boolean): Promise<void>;
+}
+
+export interface ResultReader {
+  /**
+   * The bytes of a result in any of the server's formats. They end after the last row's alone: throws what `select`
+   * throws where the statement fails or the result is cut off, after some bytes maybe. Aborting the signal ends it.
+   */
+  stream(select: Select, format: string): AsyncGenerator<Buffer, void, undefined>;
 }
 
 export interface CollectedRows {
@@ -78,7 +87,7 @@ export function createRowReader(
     /** Of every statement. */
     settings?: Select['settings'];
   },
-): RowReader & { close(): void } {
+): RowReader & ResultReader & { close(): void } {
   const { socketPath, http: url } = server;
   const { Agent, request: open } = url.protocol === 'https:' ? https : http;
   const agent =
@@ -87,11 +96,12 @@ export function createRowReader(
       : socketAgent(socketPath, options.maxConnections, idleMs);
   // The user that ClickHouse assumes where none is given.
   const target = { auth: 'default:', ...urlToHttpOptions(url), socketPath, method: 'POST' };
-  const send = (select: Select, kept: boolean): Promise<IncomingMessage> =>
+  const send = (select: Select, kept: boolean, format = rowFormat): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
+      const search = searchOf(select, format, options.statementMemoryBytes, options.settings);
       const request = open({
         ...target,
-        path: `${url.pathname}?${searchOf(select, options.statementMemoryBytes, options.settings)}`,
+        path: `${url.pathname}?${search}`,
         headers: { ...options.headers, 'Content-Length': Buffer.byteLength(select.sql) },
         agent: kept ? agent : false,
         signal: select.signal,
@@ -100,7 +110,7 @@ export function createRowReader(
       request.on('error', (error) => {
         // The server closed a kept connection at the same moment: it has not begun, and a read may be repeated anyway.
         const isStale = request.reusedSocket && 'code' in error && error.code === 'ECONNRESET';
-        if (isStale && !select.signal.aborted) send(select, false).then(resolve, reject);
+        if (isStale && !select.signal.aborted) send(select, false, format).then(resolve, reject);
         else reject(error);
       });
       request.end(select.sql);
@@ -111,17 +121,25 @@ export function createRowReader(
       if (response.statusCode !== 200) throw await errorOf(response);
       await readLines(response, onRow);
     },
+    async *stream(select, format) {
+      const response = await send(select, true, format);
+      if (response.statusCode !== 200) throw await errorOf(response);
+      yield* resultBytes(response);
+    },
     close: () => agent.destroy(),
   };
 }
 
+const rowFormat = 'JSONCompactEachRow';
+
 function searchOf(
   { params, settings: own }: Select,
+  format: string,
   memoryBytes: number,
   ofAll: Select['settings'] = {},
 ): string {
   const settings = { ...ofAll, ...own };
-  const search = new URLSearchParams({ default_format: 'JSONCompactEachRow' });
+  const search = new URLSearchParams({ default_format: format });
   for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, textOf(value));
   for (const [name, value] of Object.entries(settings)) search.set(name, String(value));
   if (settings['max_memory_usage'] === undefined) {

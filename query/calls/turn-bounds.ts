@@ -84,9 +84,13 @@ export function heavyBounds({ cores, threads, searchesOfOwner }: TurnBounds): He
   return { threads: ofOne, searches, blockRows: 8_192 };
 }
 
+/** Each has a connection of the engine and a thread of it, for as long as its reader takes. */
+export const exportsAtOnce = 2;
+
 /** Of all processes together, and two of those that take no turn. */
 export function readsAtOnce(processes: number): number {
-  const ofOne = turnBounds(processes).running + insightTurnBounds(processes).running;
+  const ofTurns = turnBounds(processes).running + insightTurnBounds(processes).running;
+  const ofOne = ofTurns + exportsAtOnce;
   return processes * ofOne + 2;
 }
 

@@ -29,7 +29,7 @@ export interface EngineOptions {
 
 const database = 'millrace';
 /** Reads that the engine runs at once; others wait. */
-export const engineReaders = 9;
+export const engineReaders = 11;
 /** As the product has it: reads, two inserts, and the engine's own statements. */
 const threads = engineReaders + 3;
 

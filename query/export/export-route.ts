@@ -1,0 +1,116 @@
+// GET /export on the port: access, the request, a place among the exports that run, the engine's bytes as they come.
+// The answer begins with the first bytes, so that an early failure has its own status; a later one breaks the
+// connection off, and no body looks whole that is not.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Authenticate } from '../../platform/access/authenticate.ts';
+import type { Groups } from '../../platform/clickhouse/groups.ts';
+import type { ResultReader, RowReader } from '../../platform/clickhouse/select-rows.ts';
+import type { NodeHttpRoute } from '../../platform/http/http.ts';
+import type { Log } from '../../platform/log.ts';
+import { exportsAtOnce } from '../calls/turn-bounds.ts';
+import type { CompleteUntil } from '../insights/run/complete-until.ts';
+import { OpenStreams } from '../open-streams.ts';
+import { systemTimer } from '../timer.ts';
+import { requireAccess } from './export-access.ts';
+import { headersOf, refuse, send } from './export-answer.ts';
+import { exportFailure } from './export-failure.ts';
+import { exportFormats, gzipped, packsOnTheWay } from './export-format.ts';
+import { type ExportAsked, readExport } from './export-request.ts';
+import { maxExportMs, selectOf } from './export-select.ts';
+
+export interface ExportOptions {
+  clickhouse: Groups<RowReader & ResultReader>;
+  authenticate: Authenticate;
+  completeUntilMs: CompleteUntil;
+  /** Whose a project is: an owner has one export at a time. */
+  ownerOf?: (projectId: string) => string;
+  log: Log;
+  /** Made unless given. */
+  running?: OpenStreams;
+}
+
+const path = '/export';
+
+/** A reader that takes nothing gives its place up. */
+const bounds = { open: exportsAtOnce, openOfOwner: 1, openOfProject: 1, kept: 0, stallMs: 30_000 };
+
+export function createExportRoute(options: ExportOptions): NodeHttpRoute {
+  const running =
+    options.running ?? new OpenStreams(bounds, systemTimer, options.ownerOf, 'exports');
+  return (request, response, { path: asked, query }, bodies) => {
+    if (asked !== path) return false;
+    bodies.answerUnread(request);
+    void serve({ ...options, running }, request, response, query);
+    return true;
+  };
+}
+
+/** Never rejects. */
+async function serve(
+  options: ExportOptions & { running: OpenStreams },
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: string,
+): Promise<void> {
+  const gone = new AbortController();
+  // A reader that leaves is no failure.
+  response.on('error', () => {});
+  response.once('close', () => gone.abort());
+  try {
+    if (request.method !== 'GET') {
+      response.setHeader('allow', 'GET');
+      throw new ConnectError('this path takes GET', Code.Unimplemented);
+    }
+    await answer(options, request, response, query, gone.signal);
+  } catch (cause) {
+    const error = exportFailure(cause, gone.signal, options.log);
+    if (response.headersSent) response.destroy(error);
+    else refuse(response, error);
+  } finally {
+    gone.abort();
+  }
+}
+
+async function answer(
+  options: ExportOptions & { running: OpenStreams },
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: string,
+  gone: AbortSignal,
+): Promise<void> {
+  const { clickhouse, completeUntilMs, running } = options;
+  const { projectId, credentialEnd } = await requireAccess(options.authenticate, request, query);
+  const asked = readExport(query);
+  const group = clickhouse.ofProject(projectId);
+  const ended = new AbortController();
+  const signal = AbortSignal.any([gone, ended.signal, AbortSignal.timeout(maxExportMs)]);
+  // Before the statement begins: whatever was accepted before this moment is among its rows.
+  const completeMs = await completeUntilMs(projectId);
+  const bytes = bytesOf(group, projectId, asked, signal);
+  const watched = running.watch(projectId, signal, bytes, credentialEnd);
+  try {
+    const isPacked = packsOnTheWay(asked);
+    await send(
+      response,
+      isPacked ? gzipped(watched) : watched,
+      headersOf(asked, completeMs),
+      signal,
+    );
+  } finally {
+    // Ends the statement where the reader was stopped before its end.
+    ended.abort();
+  }
+}
+
+/** The engine is asked nothing before the export has its place. */
+async function* bytesOf(
+  group: RowReader & ResultReader,
+  projectId: string,
+  asked: ExportAsked,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
+  const select = await selectOf(group, projectId, asked, signal);
+  yield* group.stream(select, exportFormats[asked.format].engine);
+}

@@ -1,0 +1,52 @@
+// The statement of an export and the engine's settings for it: it runs long, so in one thread, behind all questions.
+
+import type { RowReader, Select } from '../../platform/clickhouse/select-rows.ts';
+import type { Statement } from '../read-rows.ts';
+import { eventsStatement } from './events-sql.ts';
+import { formatSettings } from './export-format.ts';
+import type { ExportAsked } from './export-request.ts';
+import { type FlatNames, readFlatNames } from './flat-columns.ts';
+import { activityStatement, profilesStatement } from './profiles-sql.ts';
+
+const hourMs = 3_600_000;
+export const maxExportMs = 2 * hourMs;
+/** Of ClickHouse: higher than that of any question, so that questions go first. */
+const priority = 30;
+
+/** Throws invalid_argument, and the client's errors. */
+export async function selectOf(
+  clickhouse: RowReader,
+  projectId: string,
+  asked: ExportAsked,
+  signal: AbortSignal,
+): Promise<Select> {
+  const { sql, params } = await statementOf(clickhouse, projectId, asked, signal);
+  return {
+    ...{ sql, params, signal },
+    settings: {
+      max_execution_time: maxExportMs / 1_000,
+      max_threads: 1,
+      priority,
+      // Blocks of persons may be large: each has up to 64 KiB of traits.
+      ...(asked.what === 'profiles' && { max_block_size: 1_024 }),
+      // A name may become part of the statement's text at each place that names it.
+      max_query_size: String(8 * 1_048_576),
+      ...formatSettings(asked),
+    },
+  };
+}
+
+async function statementOf(
+  clickhouse: RowReader,
+  projectId: string,
+  asked: ExportAsked,
+  signal: AbortSignal,
+): Promise<Statement> {
+  const { what, columns } = asked;
+  if (what === 'activity') return activityStatement(projectId, asked);
+  let flat: FlatNames | undefined;
+  if (columns === 'flat') flat = await readFlatNames(clickhouse, projectId, what, { signal });
+  return what === 'events'
+    ? eventsStatement(projectId, asked, flat)
+    : profilesStatement(projectId, asked, flat);
+}
