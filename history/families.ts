@@ -4,6 +4,7 @@ import { amplitude } from './families/amplitude.ts';
 import { ga4 } from './families/ga4.ts';
 import type { HistoryFamily } from './families/history-family.ts';
 import { createMatomo } from './families/matomo.ts';
+import { createMillrace } from './families/millrace.ts';
 import { createMixpanel } from './families/mixpanel.ts';
 import { posthog } from './families/posthog.ts';
 import { rudderstack, segment } from './families/segment.ts';
@@ -12,8 +13,9 @@ import { createUmami } from './families/umami.ts';
 
 export const accessLog = 'access-log';
 
-/** Families of other vendors; `zone` is that of a project whose times are not in UTC. */
+/** Families of exports; `zone` is that of a project whose times are not in UTC. */
 const families: ReadonlyMap<string, (zone: string | undefined) => HistoryFamily> = new Map([
+  ['millrace', () => createMillrace()],
   ['posthog', () => posthog],
   ['mixpanel', createMixpanel],
   ['amplitude', () => amplitude],

@@ -133,7 +133,7 @@ async function importAll(
   for (const line of summaryLines(tally, service === undefined, family)) {
     process.stdout.write(`${line}\n`);
   }
-  if (tally.events === 0) throw new RequestRefused(nothingTaken(tally));
+  if (tally.isEmpty) throw new RequestRefused(nothingTaken(tally));
   if (tally.brokenOff.length > 0) process.exitCode = 1;
 }
 

@@ -61,6 +61,7 @@ export async function runImport(options: ImportOptions): Promise<void> {
         tally.addEvent(event);
         if (sender !== undefined) window.add(event);
       }
+      tally.said += said.length;
       for (const call of said) calls?.add(call);
       while (window.isFull) await send(window.takeLargest());
       if (calls?.isFull === true) await calls.flush();

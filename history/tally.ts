@@ -26,6 +26,8 @@ export class Tally {
   events = 0;
   sent = 0;
   stored = 0;
+  /** What rows say of persons, and the requests that were made of it. */
+  said = 0;
   calls = 0;
   /** Files whose last row is damaged. */
   readonly brokenOff: string[] = [];
@@ -55,6 +57,11 @@ export class Tally {
   /** Exact up to half a million. */
   get people(): { count: number; isAtLeast: boolean } {
     return { count: this.#people.size, isAtLeast: this.#people.size === maxPeople };
+  }
+
+  /** Neither an event nor a word of a person was taken. */
+  get isEmpty(): boolean {
+    return this.events === 0 && this.said === 0;
   }
 
   leave(why: string, place: string): void {

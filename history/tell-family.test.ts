@@ -47,6 +47,18 @@ it.each([
     'access-log',
     '192.0.2.7 - - [04/Mar/2026:09:15:00 +0000] "GET /x HTTP/1.1" 200 12 "-" "Mozilla/5.0"',
   ],
+  ['millrace', '{"event_id":"1","kind":"a","distinct_id":"b","occur_time":"c","browser":null}'],
+  ['millrace', '{"profile_id":"1","external_id":"a","distinct_ids":[],"traits":{}}'],
+  [
+    'plausible',
+    '"date","visitors","pageviews","bounces","visits","visit_duration"',
+    '"2026-03-03",12,31,5,14,1830',
+  ],
+  [
+    'plausible',
+    '"date","name","link_url","path","visitors","events"',
+    '"2026-03-03","a","","/",1,2',
+  ],
   ['posthog', 'damaged {', '{"uuid":"1","event":"a","distinct_id":"b"}'],
   ['mixpanel', '{"event":"a","properties":{"time":1772615700,"distinct_id":"b"}}'],
   [

@@ -27,6 +27,13 @@ const isRudder: Tells = (row) => {
 
 /** In the order in which they are asked: the first that knows a row has it. */
 const tellers: readonly (readonly [family: string, form: Form, Tells])[] = [
+  ['millrace', 'json lines', has('event_id', 'kind', 'occur_time')],
+  ['millrace', 'json lines', has('external_id', 'traits', 'distinct_ids')],
+  [
+    'plausible',
+    'csv',
+    (row) => has('date', 'visitors')(row) && plausibleSums.some((sum) => has(sum)(row)),
+  ],
   ['umami', 'csv', (row) => has('website_id')(row) || has('data_key')(row)],
   ['matomo', 'json list', has('idVisit', 'actionDetails')],
   ['ga4', 'json lines', has('event_name', 'event_timestamp')],
@@ -40,6 +47,8 @@ const tellers: readonly (readonly [family: string, form: Form, Tells])[] = [
   ['rudderstack', 'json lines', (row) => isMessage(row) && isRudder(row)],
   ['segment', 'json lines', isMessage],
 ];
+/** Beside the visitors of a day; each of its ten tables has one of them. */
+const plausibleSums = ['visit_duration', 'pageviews', 'events', 'exits', 'entrances'];
 const amplitudeIds = ['amplitude_id', 'device_id', 'user_id'];
 
 /** Undefined where no format is known. Throws what reading the file throws. */

@@ -16,7 +16,7 @@ import { ImportProgressSchema } from '../proto/gen/dashboard/imports/v1/imports_
 import { clientField } from './access-log/client-address.ts';
 import { createAccessLog } from './families/access-log.ts';
 import type { HistoryFamily } from './families/history-family.ts';
-import { accessLog, familyNames, familyOf } from './families.ts';
+import { accessLog, familyNames, familyOf, refusedFamilies } from './families.ts';
 import { type Input, openInputs } from './files/open-input.ts';
 import { UnreadableFile } from './files/unreadable-file.ts';
 import { reportOf } from './import-report.ts';
@@ -60,6 +60,8 @@ async function run(job: ImportJob): Promise<ImportNews> {
       `${record.fileName} is in no format that is known here: choose the product that exported it`,
     );
   }
+  const sentence = refusedFamilies.get(name);
+  if (sentence !== undefined) throw new UnreadableFile(sentence);
   const family = familyWith(name, job);
   const tally = new Tally();
   const service = target && new Service({ ...target, publicKey: '' }, connections);
@@ -74,7 +76,7 @@ async function run(job: ImportJob): Promise<ImportNews> {
     stop.end();
     await service?.close();
   }
-  if (tally.events === 0) throw new UnreadableFile(nothingTaken(tally));
+  if (tally.isEmpty) throw new UnreadableFile(nothingTaken(tally));
   return { kind: 'done', family: name, report: reportOf(tally, family) };
 }
 

@@ -103,6 +103,15 @@ describe('an uploaded file', () => {
     ],
     ['broken.gz', gzipSync(fileOf([line(1)])).subarray(0, 60), {}, /cannot be read to its end/],
     ['bad.zip', Buffer.from('504b030400000000', 'hex'), {}, /^bad\.zip is no whole zip/],
+    [
+      'imported_visitors_20260301_20260304.csv',
+      fileOf([
+        '"date","visitors","pageviews","bounces","visits","visit_duration"',
+        '"2026-03-03",12,31,5,14,1',
+      ]),
+      {},
+      /^Plausible exports sums of each day, and no events can be made of sums: import the access log/,
+    ],
     ['empty.jsonl', Buffer.from('\n'), { family: 'posthog' }, /no event was taken/],
   ])('%s fails, and says why', async (name, content, more, why) => {
     const id = await client.upload(name, content, more);

@@ -47,8 +47,8 @@ const maxHostnameCharacters = 253;
 const maxClientFieldCharacters = 100;
 /** As the importer has them; a test compares the two. */
 export const importFamilies = [
-  ...['posthog', 'mixpanel', 'amplitude', 'segment', 'rudderstack', 'ga4', 'snowplow'],
-  ...['matomo', 'umami', 'access-log'],
+  ...['millrace', 'posthog', 'mixpanel', 'amplitude', 'segment', 'rudderstack', 'ga4'],
+  ...['snowplow', 'matomo', 'umami', 'access-log'],
 ];
 
 export async function listImports(

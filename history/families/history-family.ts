@@ -26,6 +26,8 @@ export const reasons = {
   event_time: 'without a time that can be read',
   message_type: 'without the type of its message',
   no_person: 'without anybody’s id: nobody consented',
+  sums_of_person: 'the sums of a person: no events can be made of them, export what=events',
+  flat_columns: 'a column for each property, which loses their types: export columns=maps',
   no_action: 'no action of a user: a measurement, a cart that was left, or a description',
 } as const;
 

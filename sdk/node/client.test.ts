@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isPlaceholder } from '../../proto/wire/placeholder-ids.ts';
+import { decodeChange } from '../../proto/wire/profile-change.ts';
 import { startIngestService } from '../../test/harness/services/ingest-service.ts';
 import { type Client, type ClientOptions, createClient } from './client.ts';
 
@@ -239,7 +240,8 @@ it('sends what the service takes: typed values, texts cut, changes, packed bodie
     const occurTime = new Date();
     client.track({ kind: 'typed', distinctId: 'ada', occurTime, properties });
     client.track({ kind: 'same_visit', distinctId: 'ada', occurTime });
-    client.identify({ externalId: 'ada', anonymousId: 'anon-1', traits: { plan: 'pro' } });
+    const [traits, traitsOnce] = [{ plan: 'pro' }, { source: 'news' }];
+    client.identify({ externalId: 'ada', anonymousId: 'anon-1', traits, traitsOnce });
     client.alias({ previousId: 'old', externalId: 'ada' });
     await client.close();
     expect(lost).toEqual([]);
@@ -257,7 +259,11 @@ it('sends what the service takes: typed values, texts cut, changes, packed bodie
     });
     expect(events[0].autoProperties).toEqual({ $url: { stringValue: 'https://shop.example/' } });
     expect(events[1].sessionId).toBe(events[0].sessionId);
-    expect(await service.queued('PROFILES_0')).toHaveLength(2);
+    const changes = await service.queued('PROFILES_0');
+    expect(changes.map(({ body }) => decodeChange(body))).toMatchObject([
+      { anonymousId: 'anon-1', traits: [['plan', '"pro"']], traitsOnce: [['source', '"news"']] },
+      { kind: 'alias', previousId: 'old' },
+    ]);
   } finally {
     await service.stop();
   }

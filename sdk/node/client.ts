@@ -101,10 +101,16 @@ export class Client {
   }
 
   /**
-   * Sets traits of a user; `anonymousId`, which begins with anon-, joins what they did before. False also where a
-   * placeholder would make strangers one person, which the service refuses.
+   * Sets traits of a user, and those of `traitsOnce` that are not there yet; `anonymousId`, which begins with anon-,
+   * joins what they did before. False also where a placeholder would make strangers one person, which the service
+   * refuses.
    */
-  identify(change: { externalId: string; traits?: object; anonymousId?: string }): boolean {
+  identify(change: {
+    externalId: string;
+    traits?: object;
+    traitsOnce?: object;
+    anonymousId?: string;
+  }): boolean {
     const merges = change.anonymousId ? [change.externalId] : [];
     return this.#merge(merges) && this.#push(identify, change);
   }

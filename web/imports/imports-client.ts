@@ -14,6 +14,7 @@ export const importsClient = createClient(ImportsService, transport);
 
 export const families = [
   { value: '', name: 'The file tells' },
+  { value: 'millrace', name: 'Millrace' },
   { value: 'posthog', name: 'PostHog' },
   { value: 'mixpanel', name: 'Mixpanel' },
   { value: 'amplitude', name: 'Amplitude' },

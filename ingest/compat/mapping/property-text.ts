@@ -102,6 +102,18 @@ export class PropertyText {
     if (isText && value !== '') this.put(name, String(value));
   }
 
+  /** Adds a value whose type the source tells: `text` is the JSON of a PropertyValue. The first of a name stays. */
+  putTyped(name: string, text: string): void {
+    const known = nameOf(name);
+    if (this.#names.has(name)) return;
+    if (known.key !== name || !this.#hasRoom(known.isAuto)) {
+      this.#noteCut(known.key);
+      return;
+    }
+    this.#names.add(name);
+    this.#add(known, text);
+  }
+
   /** Adds all members of an object. */
   putAll(members: unknown): void {
     if (!isObject(members)) return;

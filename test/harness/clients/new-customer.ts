@@ -6,6 +6,8 @@ import type { StoredEvent } from './client.ts';
 export interface Customer {
   /** The public key of the customer's project. */
   key: string;
+  /** With which the customer reads the project. */
+  headers: { authorization: string; 'x-project-id': string };
   /** Calls a method as the customer: `shared.activity.v1.ActivityService/List`. */
   call(method: string, message: object): Promise<CustomerAnswer>;
   /** The newest hundred events of the project. */
@@ -44,6 +46,7 @@ export async function newCustomer(baseUrl: string): Promise<Customer> {
   const [key] = keys.body['apiKeys'] as { key: string }[];
   return {
     key: key?.key ?? '',
+    headers,
     call,
     async events() {
       const { body } = await call('shared.activity.v1.ActivityService/List', {});

@@ -447,8 +447,8 @@ export declare type CreateRequest = Message<"dashboard.imports.v1.CreateRequest"
   bytes: bigint;
 
   /**
-   * posthog, mixpanel, amplitude, segment, rudderstack, ga4, snowplow, matomo, umami or access-log. Where it is empty,
-   * the file tells.
+   * millrace, posthog, mixpanel, amplitude, segment, rudderstack, ga4, snowplow, matomo, umami or access-log. Where it is
+   * empty, the file tells.
    *
    * @generated from field: string family = 3;
    */

@@ -1,0 +1,222 @@
+// Exports of the built product: who may take them, and that a project which is exported and imported into another one
+// is there again: events with their types, visits, persons and traits.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from './harness/clients/client.ts';
+import { type Customer, newCustomer } from './harness/clients/new-customer.ts';
+import { startImport } from './harness/history/run-command.ts';
+import { type Stack, startStack } from './harness/servers/stack.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'millrace-exports-'));
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(async () => {
+  await stack.stop();
+  rmSync(directory, { recursive: true });
+});
+
+const projects = 'dashboard.projects.v1.ProjectsService';
+
+async function keyOf(customer: Customer, scope?: string): Promise<string> {
+  const asked = { kind: 'API_KEY_KIND_PRIVATE', displayName: 'a test', ...(scope && { scope }) };
+  const { body } = await customer.call(`${projects}/CreateApiKey`, asked);
+  return String(body['key']);
+}
+
+function take(key: string, params: Record<string, string> = {}): Promise<Response> {
+  const url = `${stack.baseUrl}/export?${new URLSearchParams(params)}`;
+  return fetch(url, { headers: { 'x-api-key': key } });
+}
+
+async function linesOf(key: string, params: Record<string, string> = {}) {
+  const text = await (await take(key, params)).text();
+  const lines: Record<string, unknown>[] = text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  return lines;
+}
+
+async function post(key: string, method: string, message: object): Promise<void> {
+  const response = await fetch(`${stack.baseUrl}/${method}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': key },
+    body: JSON.stringify(message),
+  });
+  if (response.status !== 200) throw new Error(await response.text());
+}
+
+const uuid = (n: number): string => `0195612a-7c10-4a31-9c55-${String(n).padStart(12, '0')}`;
+const startMs = Date.UTC(2024, 0, 30);
+
+/** Four persons, two of them with an anonymous past; a visit is ten events. */
+function sentEvent(n: number) {
+  const ids = ['ada', 'anon-ada', 'ben', 'anon-ben', 'carl', 'anon-stranger'];
+  return {
+    eventId: uuid(n),
+    kind: ['page_view', 'purchase', 'signed_up'][n % 3],
+    distinctId: ids[Math.floor(n / 10) % ids.length],
+    sessionId: uuid(1_000_000 + Math.floor(n / 10)),
+    occurTime: new Date(startMs + n * 3_600_000 + 7).toISOString(),
+    autoProperties: {
+      $url: { stringValue: `https://shop.example/${n}?utm_source=news` },
+      $browser: { stringValue: 'Firefox' },
+      $country: { stringValue: 'DE' },
+    },
+    customProperties: {
+      amount: { doubleValue: n + 1 },
+      currency: { stringValue: 'EUR' },
+      count: { intValue: '9007199254740993' },
+      half: { doubleValue: -0.5 },
+      isNew: { boolValue: n % 2 === 0 },
+      due: { timestampValue: '2031-02-03T04:05:06.789Z' },
+      // A text that reads as a moment, one that reads as a number, and an empty one.
+      told: { stringValue: '2031-02-03T04:05:06.789Z' },
+      number: { stringValue: '12' },
+      empty: { stringValue: '' },
+      note: { stringValue: 'quote" tab\t line\n ümlaut 🙂' },
+    },
+  };
+}
+
+const count = 120;
+const range = { timeRange: { from: '2024-01-01T00:00:00Z', to: '2024-12-31T00:00:00Z' } };
+
+async function fillSource(key: string): Promise<void> {
+  const events = Array.from({ length: count }, (_, n) => sentEvent(n));
+  await post(key, 'sdk.events.v1.EventsService/BatchCreate', { events });
+  const profiles = 'sdk.profiles.v1.ProfilesSDKService';
+  const traits = {
+    plan: 'pro',
+    seats: 5,
+    ratio: 0.5,
+    isPaid: true,
+    tags: ['a', { b: null }],
+    no: '',
+  };
+  await post(key, `${profiles}/Identify`, { externalId: 'ada', anonymousId: 'anon-ada', traits });
+  await post(key, `${profiles}/Identify`, { externalId: 'ben', traits: { plan: 'free' } });
+  await post(key, `${profiles}/Alias`, { previousId: 'anon-ben', externalId: 'ben' });
+  await post(key, `${profiles}/Identify`, { externalId: 'dora', traits: {} });
+}
+
+/** Events without what belongs to the project and to the moment of receipt, and the ids of each person together. */
+async function contentOf(key: string) {
+  const lines = await linesOf(key);
+  const persons = new Map<unknown, Set<unknown>>();
+  for (const { profile_id: person, distinct_id: id } of lines) {
+    persons.set(person, (persons.get(person) ?? new Set()).add(id));
+  }
+  const events = lines
+    .map(({ profile_id, receive_time, ...event }) => event)
+    .sort((one, other) => (String(one['event_id']) < String(other['event_id']) ? -1 : 1));
+  return { events, persons: [...persons.values()].map((ids) => [...ids].sort().join()).sort() };
+}
+
+async function traitsIn(key: string) {
+  const lines = await linesOf(key, { what: 'profiles' });
+  return lines
+    .map(({ external_id: id, traits, distinct_ids: ids }) => ({ id, traits, ids }))
+    .sort((one, other) => (String(one.id) < String(other.id) ? -1 : 1));
+}
+
+async function visitsOf(customer: Customer) {
+  const { body } = await customer.call('shared.activity.v1.ActivityService/ListVisits', range);
+  const visits = body['visits'] as Record<string, unknown>[];
+  return visits.map(({ profileId, profile, ...visit }) => JSON.stringify(visit)).sort();
+}
+
+describe('a project that is exported and imported into another one', () => {
+  let source: Customer;
+  let sourceKey: string;
+  beforeAll(async () => {
+    source = await newCustomer(stack.baseUrl);
+    sourceKey = await keyOf(source);
+    await fillSource(sourceKey);
+    await eventually(
+      () => linesOf(sourceKey),
+      ({ length }) => length === count,
+    );
+    await eventually(
+      () => linesOf(sourceKey, { what: 'profiles' }),
+      (lines) =>
+        lines.length === 3 && lines.filter(({ distinct_ids: ids }) => String(ids)).length === 2,
+    );
+  });
+
+  it.each(['ndjson', 'ndjson.gz', 'parquet'])('is the same by %s', async (form) => {
+    const target = await newCustomer(stack.baseUrl);
+    const targetKey = await keyOf(target);
+    const [format = '', packed] = form.split('.');
+    const files = await Promise.all(
+      ['events', 'profiles'].map(async (what) => {
+        const params = { what, format, ...(packed && { compression: 'gzip' }) };
+        const response = await eventually(
+          () => take(sourceKey, params),
+          ({ status }) => status === 200,
+        );
+        const path = join(directory, `${what}.${form}`);
+        writeFileSync(path, Buffer.from(await response.arrayBuffer()));
+        return path;
+      }),
+    );
+    const flags = ['--url', stack.baseUrl, '--private-key', targetKey];
+    const { code, out, err } = await startImport(['millrace', ...files, ...flags], directory)
+      .finished;
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain(`${count} sent, 0 were stored before`);
+    expect(out).not.toContain('left out');
+    await eventually(
+      () => linesOf(targetKey),
+      ({ length }) => length === count,
+    );
+    const wanted = await contentOf(sourceKey);
+    await eventually(
+      () => contentOf(targetKey),
+      ({ persons }) => persons.length === wanted.persons.length,
+    );
+    expect(wanted.persons).toEqual(['ada,anon-ada', 'anon-ben,ben', 'anon-stranger', 'carl']);
+    expect(await contentOf(targetKey)).toEqual(wanted);
+    const traits = await traitsIn(sourceKey);
+    await eventually(
+      () => traitsIn(targetKey),
+      (found) => found.length === traits.length,
+    );
+    expect(await traitsIn(targetKey)).toEqual(traits);
+    expect(await visitsOf(target)).toEqual(await visitsOf(source));
+    const again = await startImport(['millrace', ...files, ...flags], directory).finished;
+    expect(again.out).toContain(`0 sent, ${count} were stored before`);
+  });
+
+  it('opens to keys that read and to members, and to nobody else', async () => {
+    const statusOf = async (headers: Record<string, string>, query = '') => {
+      const response = await eventually(
+        () => fetch(`${stack.baseUrl}/export?kinds=none${query}`, { headers }),
+        ({ status }) => status !== 429,
+      );
+      return [response.status, JSON.parse((await response.text()) || '{}').code];
+    };
+    const [reads, writes] = [
+      await keyOf(source, 'API_KEY_SCOPE_READ'),
+      await keyOf(source, 'API_KEY_SCOPE_WRITE'),
+    ];
+    expect(await statusOf({ 'x-api-key': reads })).toEqual([200, undefined]);
+    expect(await statusOf({ authorization: `Bearer ${sourceKey}` })).toEqual([200, undefined]);
+    const { authorization, 'x-project-id': projectId } = source.headers;
+    expect(await statusOf({ authorization }, `&project=${projectId}`)).toEqual([200, undefined]);
+    expect(await statusOf(source.headers)).toEqual([200, undefined]);
+    expect(await statusOf({ authorization })).toEqual([400, 'invalid_argument']);
+    const stranger = await newCustomer(stack.baseUrl);
+    const foreign = { ...stranger.headers, 'x-project-id': projectId };
+    expect(await statusOf(foreign)).toEqual([404, 'not_found']);
+    expect(await statusOf({ 'x-api-key': writes })).toEqual([403, 'permission_denied']);
+    expect(await statusOf({ 'x-api-key': source.key })).toEqual([403, 'permission_denied']);
+    expect(await statusOf({})).toEqual([401, 'unauthenticated']);
+    expect(await statusOf({ 'x-api-key': reads }, '&project=other')).toEqual([404, 'not_found']);
+  });
+});
