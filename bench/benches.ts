@@ -1,12 +1,12 @@
 // The list of benches, in the order of an event's path. A bench that is not in it does not run.
 
 import type { Bench } from './bench.ts';
+import { importBench } from './questions/history/import.ts';
 import { accountsBench } from './questions/ingest/accounts.ts';
 import { compatBench } from './questions/ingest/compat.ts';
 import { cookielessBench } from './questions/ingest/cookieless.ts';
 import { gatewayBench } from './questions/ingest/gateway.ts';
 import { identifyBench } from './questions/ingest/identify.ts';
-import { importBench } from './questions/ingest/import.ts';
 import { refusedBench } from './questions/ingest/refused.ts';
 import { singleBench } from './questions/ingest/single.ts';
 import { validateBench } from './questions/ingest/validate.ts';
