@@ -47,6 +47,18 @@ export const goalsBesideOthers: readonly Goal[] = [
     reached: { bench: 'import', column: 'p99 ratio' },
   },
   {
+    name: 'events as Parquet, exported',
+    beside: "the engine's own file of the same rows, rows a second",
+    asked: { atLeast: 0.5 },
+    reached: { bench: 'export', column: 'of own file', where: { file: 'GET /export' } },
+  },
+  {
+    name: 'events of now until queryable, while their project is exported again and again, p99',
+    beside: 'the same without exports',
+    asked: { atMost: 1.2 },
+    reached: { bench: 'export', column: 'export p99 ratio' },
+  },
+  {
     name: 'events queryable beside a sender of 320 months, p99',
     beside: 'the same load alone',
     asked: { atMost: 2 },

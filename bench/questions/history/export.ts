@@ -1,0 +1,180 @@
+// Rows on their way out: how fast is an export beside the engine's own file of the same rows, and what do events of now
+// notice of exports of their project, one after the other?
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parquetMetadata } from 'hyparquet';
+import { insertArrow } from '../../../platform/clickhouse/clickhouse.ts';
+import { oneGroup } from '../../../platform/clickhouse/groups.ts';
+import { startHttp } from '../../../platform/http/http.ts';
+import { createLog } from '../../../platform/log.ts';
+import { createExportRoute } from '../../../query/export/export-route.ts';
+import type { Stack } from '../../../test/harness/servers/stack.ts';
+import { type Bench, check, type Mode, type Session, type Table } from '../../bench.ts';
+import { createBatches } from '../../harness/batches.ts';
+import { openMigratedEngine } from '../../harness/engine/migrated-engine.ts';
+import { queryableP99 } from '../../harness/load/neighbour.ts';
+import { comparePairs, median, type Pairing } from '../../harness/pairs.ts';
+import { onShopCopy } from '../../harness/shop/shop-copy.ts';
+import { shopOf } from '../../harness/shop/shop-sizes.ts';
+import { cpuMsOf } from '../../harness/usage.ts';
+
+const sizes = {
+  smoke: { batches: 1, batchRows: 500, pairs: 1, warmUps: 0, turns: 1, liveMs: 300 },
+  real: { batches: 10, batchRows: 50_000, pairs: 5, warmUps: 1, turns: 3, liveMs: 10_000 },
+} as const;
+
+const seed = 41;
+const shopEvents = 1_000_000;
+
+export const exportBench: Bench = {
+  name: 'export',
+  question: 'How fast do rows leave, and what do events of now notice of it?',
+  async run(mode, session) {
+    const rate = await rateTable(mode);
+    const beside = await onShopCopy(shopOf(mode, Date.now(), shopEvents), mode, session, (stack) =>
+      besideTable(stack, session, mode),
+    );
+    const resultHash = createHash('sha256').update('the files hold every row').digest('hex');
+    return { tables: [rate, beside], resultHash };
+  },
+};
+
+async function rateTable(mode: Mode): Promise<Table> {
+  const { batches, batchRows, pairs, warmUps } = sizes[mode];
+  const { directory, engine, client, close } = await openMigratedEngine();
+  const file = join(directory, 'own.parquet');
+  const route = createExportRoute({
+    clickhouse: oneGroup(client),
+    authenticate: (_, { projectIdHeader = '' }) => ({
+      kind: 'ok',
+      principal: {
+        projectId: projectIdHeader,
+        organizationId: '',
+        credential: 'private',
+        keyId: '',
+      },
+    }),
+    completeUntilMs: async () => undefined,
+    log: createLog('silent'),
+  });
+  const http = await startHttp({
+    ...{ host: '127.0.0.1', port: 0, nodeHttpRoutes: [route], serviceAliases: new Map() },
+    connect: { routes: () => {} },
+  });
+  try {
+    const makeBatch = createBatches(seed);
+    for (let batch = 0; batch < batches; batch++) {
+      await insertArrow(client, 'events', makeBatch(batchRows), `export-${batch}`);
+    }
+    const answer = await client.query({
+      query: 'SELECT any(project_id) AS id FROM events',
+      format: 'JSONEachRow',
+    });
+    const [row] = await answer.json<{ id: string }>();
+    const projectId = row?.id ?? '';
+    const url = `http://127.0.0.1:${http.port}/export?format=parquet&project=${projectId}`;
+    const own = `SELECT * FROM events WHERE project_id = '${projectId}' INTO OUTFILE '${file}' TRUNCATE FORMAT Parquet`;
+    let bytes = 0;
+    const pairing = await comparePairs(
+      {
+        async run() {
+          const body = await (await fetch(url)).arrayBuffer();
+          bytes = body.byteLength;
+          return Number(parquetMetadata(body).num_rows);
+        },
+      },
+      {
+        async run() {
+          await engine.command(own);
+          return Number(parquetMetadata(new Uint8Array(readFileSync(file)).buffer).num_rows);
+        },
+      },
+      { pairs, warmUps, swaps: true, othersCpuMs: () => cpuMsOf(engine.pid) },
+    );
+    const rows = batches * batchRows;
+    check(pairing.subjectResult === rows, `${rows} rows are exported`);
+    check(pairing.calibrationResult === rows, `${rows} rows are in the engine's own file`);
+    return tableOfRates(pairing, bytes);
+  } finally {
+    await http.close(0);
+    await close();
+  }
+}
+
+function tableOfRates(pairing: Pairing, bytes: number): Table {
+  const { subjectResult: rows, subjectWallMs, calibrationWallMs, ratio } = pairing;
+  const cells = (wallMs: number, cpuMs: number): string[] => [
+    ((1_000 * rows) / wallMs).toFixed(0),
+    ((1_000 * cpuMs) / rows).toFixed(2),
+  ];
+  return {
+    title: `${rows} events as Parquet (${(bytes / 1_048_576).toFixed(1)} MiB), CPU of service and engine together`,
+    columns: ['file', 'rows/s', 'us/row', 'of own file', 'CPU ratio'],
+    rows: [
+      [
+        'GET /export',
+        ...cells(subjectWallMs, pairing.subjectCpuMs),
+        (calibrationWallMs / subjectWallMs).toFixed(2),
+        ratio.median.toFixed(2),
+      ],
+      ['INTO OUTFILE', ...cells(calibrationWallMs, pairing.calibrationCpuMs), '1.00', '1.00'],
+    ],
+  };
+}
+
+interface Turn {
+  quietMs: number;
+  besideMs: number;
+  exportedMiB: number;
+}
+
+async function besideTable(stack: Stack, session: Session, mode: Mode): Promise<Table> {
+  const turns: Turn[] = [];
+  for (let turn = 0; turn < sizes[mode].turns; turn++) {
+    const quietMs = await queryableP99(stack, session, sizes[mode].liveMs);
+    const exporting = exportAgain(stack);
+    const besideMs = await queryableP99(stack, session, sizes[mode].liveMs);
+    turns.push({ quietMs, besideMs, exportedMiB: (await exporting.stop()) / 1_048_576 });
+  }
+  const of = (value: (turn: Turn) => number): number => median(turns.map(value));
+  return {
+    title: `50 requests/s of one event beside exports of the same project, medians of ${turns.length} pairs`,
+    columns: ['quiet p99 ms', 'p99 ms', 'export p99 ratio', 'MiB exported'],
+    rows: [
+      [
+        of(({ quietMs }) => quietMs).toFixed(0),
+        of(({ besideMs }) => besideMs).toFixed(0),
+        of(({ quietMs, besideMs }) => besideMs / quietMs).toFixed(2),
+        of(({ exportedMiB }) => exportedMiB).toFixed(1),
+      ],
+    ],
+  };
+}
+
+/** Exports all events as Parquet, again and again; `stop` resolves with the bytes that came. */
+function exportAgain({ baseUrl, privateKey }: Stack): { stop(): Promise<number> } {
+  const ending = new AbortController();
+  let bytes = 0;
+  const work = async (): Promise<void> => {
+    const options = { headers: { 'x-api-key': privateKey }, signal: ending.signal };
+    while (!ending.signal.aborted) {
+      const response = await fetch(`${baseUrl}/export?format=parquet`, options);
+      // The place of the export before is free once its end is seen.
+      check(response.status === 200 || response.status === 429, `an export: ${response.status}`);
+      for await (const chunk of response.body ?? []) if (response.ok) bytes += chunk.length;
+    }
+  };
+  const done = work().catch((error: unknown) => {
+    if (!ending.signal.aborted) throw error;
+  });
+  return {
+    async stop() {
+      ending.abort();
+      await done;
+      check(bytes > 0, 'something was exported meanwhile');
+      return bytes;
+    },
+  };
+}
