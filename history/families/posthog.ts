@@ -1,6 +1,7 @@
 // PostHog's batch export, as JSON lines or Parquet: a row is an event; persons, groups and aliases are events too.
 
-import { decodePostHog } from '../../ingest/compat/families/posthog.ts';
+import { noItems } from '../../ingest/compat/endpoint.ts';
+import { decodePostHogEvent } from '../../ingest/compat/families/posthog.ts';
 import { objectIn } from '../../ingest/compat/mapping/sent-values.ts';
 import { isObject } from '../../platform/json.ts';
 import { countryCode } from '../describe/country-names.ts';
@@ -12,11 +13,10 @@ export const posthog: HistoryFamily = { name: 'posthog', form: 'json lines', dec
 function decode(value: unknown, sink: RowSink): string | undefined {
   if (!isObject(value)) return reasons.row_object;
   // Parquet has the properties as a text.
-  const isText = typeof value['properties'] === 'string';
   const properties = objectIn(value['properties']) ?? {};
-  const row = isText ? { ...value, properties } : value;
-  const { events, calls } = decodePostHog(undefined, [row]);
-  const [draft] = events;
+  const decoded = noItems();
+  decodePostHogEvent(value, properties, undefined, decoded);
+  const [draft] = decoded.events;
   if (draft === undefined) return reasons.event_name;
   draft.properties.put('$country', countryCode(properties['$geoip_country_code']));
   draft.properties.putText('$region', properties['$geoip_subdivision_1_name']);
@@ -24,6 +24,6 @@ function decode(value: unknown, sink: RowSink): string | undefined {
   const { $current_url: url, $referrer: referrer, $raw_user_agent: userAgent } = properties;
   putDescribed(draft, { url, referrer: referrer === '$direct' ? undefined : referrer, userAgent });
   sink.event(draft);
-  for (const call of calls) sink.call(call, draft.timeMs ?? 0);
+  for (const call of decoded.calls) sink.call(call, draft.timeMs ?? 0);
   return undefined;
 }

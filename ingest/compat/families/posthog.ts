@@ -53,24 +53,24 @@ export function decodePostHog(_head: unknown, json: unknown): Decoded {
   const decoded = noItems();
   const sentMs = timeMsOf(fieldOf(json, 'sent_at'));
   for (const item of itemsOf(json)) {
-    const event = isObject(item) ? item : undefined;
-    const name = textOf(event?.['event']);
-    if (event === undefined || name === undefined) {
-      decoded.unreadable++;
-      continue;
-    }
-    decodeEvent(event, name, sentMs, decoded);
+    const properties = fieldOf(item, 'properties');
+    decodePostHogEvent(item, isObject(properties) ? properties : {}, sentMs, decoded);
   }
   return decoded;
 }
 
-function decodeEvent(
-  event: JsonObject,
-  name: string,
+/** One event of a batch, or a row of an export. `sentMs`: when it was sent, by the sender's clock. */
+export function decodePostHogEvent(
+  event: unknown,
+  properties: JsonObject,
   sentMs: number | undefined,
   decoded: Decoded,
 ): void {
-  const properties = isObject(event['properties']) ? event['properties'] : {};
+  const name = textOf(fieldOf(event, 'event'));
+  if (!isObject(event) || name === undefined) {
+    decoded.unreadable++;
+    return;
+  }
   const distinctId = idText(event['distinct_id']) ?? idText(properties['distinct_id']) ?? undefined;
   const draft = new EventDraft(name);
   draft.id = idText(event['uuid']);
@@ -88,6 +88,8 @@ function decodeEvent(
     addCalls(distinctId, event, properties, decoded);
   }
 }
+
+const identify = '$identify';
 
 /** Properties that the event's own fields or a call of identity hold. */
 const left: ReadonlySet<string> = new Set(['distinct_id', 'token', '$set', '$set_once', '$groups']);
@@ -107,12 +109,13 @@ function addCalls(
   if (event['event'] === '$create_alias' && alias !== undefined) {
     calls.push({ externalId: distinctId, alias });
   }
+  if (!isPersonal(event, properties)) return;
   const traits = {
     ...groupTraits(event, properties),
     ...membersOf(event['$set']),
     ...membersOf(properties['$set']),
   };
-  const isIdentify = event['event'] === '$identify';
+  const isIdentify = event['event'] === identify;
   // A call would name the anonymous id, and `$identify` could claim it no more: one visitor would be two persons.
   if (isAnonymous(properties) && !isIdentify) return;
   const hasTraits = Object.keys(traits).length > 0;
@@ -122,6 +125,13 @@ function addCalls(
   if (!isIdentify && !((hasTraits || setsOnce) && !isGroup(distinctId, properties))) return;
   const anonymousId = isIdentify ? properties['$anon_distinct_id'] : undefined;
   calls.push({ externalId: distinctId, anonymousId, traits, traitsOnce });
+}
+
+/** Whether it may say anything of its person: of nearly all events that is soon told. */
+function isPersonal(event: JsonObject, properties: JsonObject): boolean {
+  const { event: name } = event;
+  if (name === identify || name === '$set' || name === '$groupidentify') return true;
+  return event['$set'] !== undefined || properties['$set'] !== undefined;
 }
 
 /** As the browser's SDK says before `$identify`, and again after a reset. */

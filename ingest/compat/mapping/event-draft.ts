@@ -4,7 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import { isUuid, uuidV5 } from '../../validation/text/uuid.ts';
 import { kindOf } from './kinds.ts';
-import { PropertyText, quoted } from './property-text.ts';
+import { flat, PropertyText, quoted } from './property-text.ts';
+import { timestampText } from './timestamp-text.ts';
 
 /** What the texts of a request's events depend on besides the events. */
 export interface DraftContext {
@@ -61,7 +62,7 @@ export class EventDraft {
       ? '"cookieless":true'
       : `"distinctId":${quoted(distinctId)}${this.#sessionText(context)}`;
     const occurTimeMs = this.#occurTimeMs(context);
-    const time = `"occurTime":"${new Date(occurTimeMs).toISOString()}"`;
+    const time = `"occurTime":"${timestampText(occurTimeMs)}"`;
     const eventId = this.#eventId ?? this.#makeEventId(context, properties);
     this.#eventId = eventId;
     const text = flat(`{"eventId":"${eventId}","kind":"${kind}",${time},${who},${properties}}`);
@@ -97,12 +98,6 @@ export class EventDraft {
     const content = [family, this.distinctId ?? '', this.name, timeMs, properties];
     return uuidV5(projectId, JSON.stringify(content));
   }
-}
-
-/** V8 keeps what is added up as a tree of its hundred parts, each an object, until a character is asked for. */
-function flat(text: string): string {
-  text.charCodeAt(0);
-  return text;
 }
 
 function isTime(ms: number | undefined): ms is number {

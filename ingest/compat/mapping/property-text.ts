@@ -23,32 +23,31 @@ const addressKeys: ReadonlySet<string> = new Set(['$ip', 'ip', 'ip_address', 'ip
 /** Room in a map for the names that are added last. */
 const ownKeys = 2;
 
+/** A property's name, and what it was last about: programs send the same names and values again and again. */
 interface Name {
   /** As it is written. */
   key: string;
   isAuto: boolean;
   isAddress: boolean;
-  /** `"key":`, and the same behind another property. */
-  first: string;
-  next: string;
+  /** `,"key":` */
+  start: string;
+  /** The number of the event that had it last, which is quicker than a set of names for each event. */
+  holder: number;
+  /** The last short value, and the property's text with it. */
+  value: unknown;
+  text: string;
 }
 
-/** Programs use the same names again and again, and each part of such a text costs as much as its value. */
+/** By key. With texts that are all as long as they may be, 4 MB. */
 const remembered = new Map<string, Name>();
 const maxRemembered = 2_000;
+const maxRememberedCharacters = 128;
 
-function nameOf(name: string): Name {
-  const known = remembered.get(name);
-  if (known !== undefined) return known;
-  const key = name === '' ? '_' : cutTo(name, maxPropertyKeyCodePoints);
-  const first = `${quoted(key)}:`;
-  const made = {
-    ...{ key, first, next: `,${first}` },
-    ...{ isAuto: key.startsWith('$'), isAddress: addressKeys.has(name) },
+function makeName(key: string): Name {
+  return {
+    ...{ key, isAuto: key.startsWith('$'), isAddress: addressKeys.has(key) },
+    ...{ start: flat(`,${quoted(key)}:`), holder: 0, value: undefined, text: '' },
   };
-  // A longer one would be kept whole as the map's key.
-  if (key === name) setBounded(remembered, name, made, maxRemembered);
-  return made;
 }
 
 /** JSON text of a string; half a surrogate pair, which JSON of ours may not hold, becomes U+FFFD. */
@@ -67,8 +66,15 @@ export function cutTo(text: string, maxCodePoints: number): string {
   return text.slice(0, end);
 }
 
+/** How many events there were. */
+let events = 0;
+/** The event that properties are added to: it holds the names that say so. */
+let current: PropertyText | undefined;
+
 export class PropertyText {
-  readonly #names = new Set<string>();
+  readonly #number = ++events;
+  /** Names of the properties that it has, in their order. */
+  readonly #held: Name[] = [];
   #auto = '';
   #autoCount = 0;
   #custom = '';
@@ -78,28 +84,32 @@ export class PropertyText {
   /** Adds a property under its own name, `$` names to the automatic ones. The first of a name stays. */
   put(name: string, value: unknown): void {
     if (value === undefined || value === null) return;
-    const known = nameOf(name);
-    if (known.isAddress || this.#names.has(name)) return;
-    const { key } = known;
-    if (key !== name) this.#noteCut(key);
-    if (!this.#hasRoom(known.isAuto)) {
-      this.#noteCut(key);
-      return;
-    }
-    const text = this.#valueText(key, value);
-    if (text === undefined) return;
-    this.#names.add(name);
-    if (key !== name) {
-      if (this.#names.has(key)) return;
-      this.#names.add(key);
+    if (current !== this) this.#takeUp();
+    const known = remembered.get(name) ?? this.#newName(name);
+    if (known.isAddress) return;
+    if (known.key !== name) this.#noteCut(known.key);
+    if (known.holder === this.#number) return;
+    if (!this.#hasRoom(known)) this.#noteCut(known.key);
+    else if (value === known.value) this.#add(known, flat(known.text));
+    else this.#putNew(known, value);
+  }
+
+  #putNew(known: Name, value: unknown): void {
+    const valueText = this.#valueText(known.key, value);
+    if (valueText === undefined) return;
+    const text = known.start + valueText;
+    if (isShort(value)) {
+      known.value = value;
+      known.text = text;
     }
     this.#add(known, text);
   }
 
   /** Adds a property whose column holds texts. */
   putText(name: string, value: unknown): void {
-    const isText = typeof value === 'string' || typeof value === 'number';
-    if (isText && value !== '') this.put(name, String(value));
+    if (typeof value === 'string') {
+      if (value !== '') this.put(name, value);
+    } else if (typeof value === 'number') this.put(name, String(value));
   }
 
   /** Adds a value whose type the source tells: `text` is the JSON of a PropertyValue. The first of a name stays. */
@@ -120,10 +130,6 @@ export class PropertyText {
     for (const name in members) this.put(name, members[name]);
   }
 
-  has(name: string): boolean {
-    return this.#names.has(name);
-  }
-
   /** `"autoProperties":{…},"customProperties":{…}`. `name` is the event's own, where its kind does not say it. */
   text(name: string | undefined): string {
     if (name !== undefined) this.#addOwn('$name', name);
@@ -132,20 +138,45 @@ export class PropertyText {
   }
 
   #addOwn(key: string, value: string): void {
-    if (this.#names.has(key)) return;
-    this.#names.add(key);
-    this.#add(nameOf(key), stringText(cutTo(value, maxStringValueCodePoints)));
+    if (this.#held.some((held) => held.key === key)) return;
+    const known = remembered.get(key) ?? this.#newName(key);
+    this.#add(known, known.start + stringText(cutTo(value, maxStringValueCodePoints)));
+    // The name may have been another event's.
+    current = undefined;
   }
 
-  #hasRoom(isAuto: boolean): boolean {
+  /** A name that is remembered no more, or was not yet. */
+  #newName(name: string): Name {
+    const key = name === '' ? '_' : cutTo(name, maxPropertyKeyCodePoints);
+    const known =
+      (key === name ? undefined : remembered.get(key)) ??
+      this.#held.find((held) => held.key === key) ??
+      makeName(key);
+    setBounded(remembered, key, known, maxRemembered);
+    return known;
+  }
+
+  /** Takes its names from the events that properties were added to meanwhile. */
+  #takeUp(): void {
+    current = this;
+    for (const held of this.#held) {
+      held.holder = this.#number;
+      setBounded(remembered, held.key, held, maxRemembered);
+    }
+  }
+
+  #hasRoom({ isAuto }: Name): boolean {
     return isAuto
       ? this.#autoCount < maxPropertiesPerMap - ownKeys
       : this.#customCount < maxPropertiesPerMap;
   }
 
-  #add({ isAuto, first, next }: Name, text: string): void {
-    if (isAuto) this.#auto += (this.#autoCount++ === 0 ? first : next) + text;
-    else this.#custom += (this.#customCount++ === 0 ? first : next) + text;
+  /** `text` begins with a comma. */
+  #add(known: Name, text: string): void {
+    known.holder = this.#number;
+    this.#held.push(known);
+    if (known.isAuto) this.#auto += this.#autoCount++ === 0 ? text.slice(1) : text;
+    else this.#custom += this.#customCount++ === 0 ? text.slice(1) : text;
   }
 
   #noteCut(key: string): void {
@@ -195,6 +226,19 @@ function stringText(text: string): string {
 /** For JSON.stringify: an object loses its caller's address, however deep it is. */
 function withoutAddress(key: string, value: unknown): unknown {
   return addressKeys.has(key) ? undefined : value;
+}
+
+/** Whether the value is remembered with its name: one whose text is whole, and not long. */
+function isShort(value: unknown): boolean {
+  return typeof value === 'string'
+    ? value.length <= maxRememberedCharacters
+    : typeof value !== 'object';
+}
+
+/** V8 keeps what is added up as a tree of its parts, each an object, until a character is asked for. */
+export function flat(text: string): string {
+  text.charCodeAt(0);
+  return text;
 }
 
 /** Whether objects and lists lie in one another more than `levels` times. */

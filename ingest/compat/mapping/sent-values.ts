@@ -1,6 +1,7 @@
 // Reads single values of other vendors' requests: ids, times of each unit, JSON in a text. Knows no family.
 
 import { isObject, type JsonObject } from '../../../platform/json.ts';
+import { parseTimestamp } from '../../validation/text/checked-timestamp.ts';
 import { readCheckedJson } from './checked-json.ts';
 
 /** The text of an id, which may be a number; undefined where there is none. */
@@ -20,6 +21,9 @@ const maxTimeCharacters = 40;
 export function timeMsOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? Math.round(value) : undefined;
   if (typeof value !== 'string' || value.length > maxTimeCharacters) return undefined;
+  // Of the forms that Date reads, the one that nearly all write takes it several times as long.
+  const writtenMs = parseTimestamp(value);
+  if (!Number.isNaN(writtenMs)) return writtenMs;
   const ms = /^\d{10,16}$/.test(value) ? Number(value) : Date.parse(value);
   return Number.isNaN(ms) ? undefined : ms;
 }

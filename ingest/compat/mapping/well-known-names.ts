@@ -6,6 +6,7 @@ import type { PropertyText } from './property-text.ts';
 import { textOf } from './sent-values.ts';
 
 /** Properties in the style of PostHog and Mixpanel to automatic ones, whose columns hold texts. */
+const screenName = 'screen_name';
 const dollarNames: ReadonlyMap<string, string> = new Map([
   ['$current_url', '$url'],
   ['$pathname', '$pathname'],
@@ -15,6 +16,7 @@ const dollarNames: ReadonlyMap<string, string> = new Map([
   ['$browser', '$browser'],
   ['$browser_version', '$browserVersion'],
   ['$device', '$device'],
+  ['$screen_name', screenName],
   ['$device_type', '$deviceType'],
   ['$timezone', '$timezone'],
   ['utm_source', '$utmSource'],
@@ -27,16 +29,18 @@ const dollarNames: ReadonlyMap<string, string> = new Map([
 /** Where a visitor came from nowhere, the SDKs say so. */
 const noReferrer: ReadonlySet<unknown> = new Set(['$direct', '', null]);
 
+/** `left`: names that are told in another way. */
 export function putDollarProperties(
   properties: PropertyText,
   sent: JsonObject,
   left: ReadonlySet<string>,
 ): void {
   for (const name in sent) {
-    if (left.has(name)) continue;
     const value = sent[name];
     const own = dollarNames.get(name);
-    if (own === undefined) properties.put(name === '$screen_name' ? 'screen_name' : name, value);
+    if (own === undefined) {
+      if (!left.has(name)) properties.put(name, value);
+    } else if (own === screenName) properties.put(own, value);
     else if (own !== '$referrer' || !noReferrer.has(value)) properties.putText(own, value);
   }
 }
