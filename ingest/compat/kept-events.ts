@@ -1,4 +1,4 @@
-// Which of a decoder's events keep the rules: all are scanned as one body, and each alone where one breaks a rule.
+// Which of a decoder's events keep the rules: all are scanned as one body, and parts of it where an event breaks a rule.
 
 import type { Rule } from '../../proto/wire/rules.ts';
 import type { BodyContext, ReadBody } from '../validation/text/reference-body.ts';
@@ -28,16 +28,38 @@ interface KeptEvents {
 
 /** Without the events that break a rule, which are told; one that breaks its kind's rules alone becomes unchecked. */
 export function keptEvents(chunk: readonly DraftedEvent[], rules: EventRules): KeptEvents {
-  const whole = scan(chunk, rules);
-  if (whole.kind === 'valid') return { events: chunk, read: whole };
-  const events = chunk.flatMap((event) => keptOf(event, rules));
+  const read = scan(chunk, rules);
+  if (read.kind === 'valid') return { events: chunk, read };
+  const events = parted(chunk, read.violation, rules);
   return { events, read: events.length === 0 ? undefined : scan(events, rules) };
 }
 
-function keptOf(event: DraftedEvent, rules: EventRules): DraftedEvent[] {
-  const read = scan([event], rules);
-  if (read.kind === 'valid') return [event];
-  const { violation } = read;
+/** Takes out the event that breaks a rule, and scans those before it, and those behind it in two halves. */
+function parted(
+  events: readonly DraftedEvent[],
+  violation: Violation,
+  rules: EventRules,
+): readonly DraftedEvent[] {
+  const index = events.length === 1 ? 0 : violation.index;
+  const broken = events.slice(Math.max(0, index), index + 1);
+  const before = broken.length === 0 ? 0 : index;
+  const behind = before + broken.length;
+  const middle = (behind + events.length) >> 1;
+  return [
+    ...keptPart(events.slice(0, before), rules),
+    ...broken.flatMap((event) => keptOf(event, violation, rules)),
+    ...keptPart(events.slice(behind, middle), rules),
+    ...keptPart(events.slice(middle), rules),
+  ];
+}
+
+function keptPart(events: readonly DraftedEvent[], rules: EventRules): readonly DraftedEvent[] {
+  if (events.length === 0) return events;
+  const read = scan(events, rules);
+  return read.kind === 'valid' ? events : parted(events, read.violation, rules);
+}
+
+function keptOf(event: DraftedEvent, violation: Violation, rules: EventRules): DraftedEvent[] {
   const unchecked = isOfKind(violation)
     ? { ...event, written: event.draft.write(rules.draft, true) }
     : undefined;

@@ -29,25 +29,42 @@ interface Name {
   key: string;
   isAuto: boolean;
   isAddress: boolean;
-  /** `,"key":` */
+  /** `,"key":`, and with the beginning of a text. */
   start: string;
+  textStart: string;
   /** The number of the event that had it last, which is quicker than a set of names for each event. */
   holder: number;
-  /** The last short value, and the property's text with it. */
-  value: unknown;
-  text: string;
+  /** The last short values, each at the place that `placeOf` tells, and the property's text with them. */
+  values: unknown[];
+  texts: string[];
 }
 
-/** By key. With texts that are all as long as they may be, 4 MB. */
+/** By key. Where all texts are as long as they may be, it holds some 5 MB. */
 const remembered = new Map<string, Name>();
-const maxRemembered = 2_000;
-const maxRememberedCharacters = 128;
+const maxRemembered = 1_000;
+const maxRememberedCharacters = 64;
+/** Of a name. A power of two. */
+const places = 8;
 
 function makeName(key: string): Name {
+  const start = flat(`,${quoted(key)}:`);
   return {
-    ...{ key, isAuto: key.startsWith('$'), isAddress: addressKeys.has(key) },
-    ...{ start: flat(`,${quoted(key)}:`), holder: 0, value: undefined, text: '' },
+    ...{ key, isAuto: key.startsWith('$'), isAddress: addressKeys.has(key), holder: 0 },
+    ...{ start, textStart: flat(`${start}{"stringValue":"`) },
+    ...{
+      values: new Array<unknown>(places).fill(undefined),
+      texts: new Array<string>(places).fill(''),
+    },
   };
+}
+
+/** Where a value is remembered; -1 where it is not: text is told by its length and its ends. */
+function placeOf(value: unknown): number {
+  if (typeof value === 'number') return value & (places - 1);
+  if (typeof value !== 'string') return typeof value === 'boolean' ? Number(value) : -1;
+  const { length } = value;
+  if (length === 0 || length > maxRememberedCharacters) return -1;
+  return (length + value.charCodeAt(0) + 3 * value.charCodeAt(length - 1)) & (places - 1);
 }
 
 /** JSON text of a string; half a surrogate pair, which JSON of ours may not hold, becomes U+FFFD. */
@@ -90,17 +107,20 @@ export class PropertyText {
     if (known.key !== name) this.#noteCut(known.key);
     if (known.holder === this.#number) return;
     if (!this.#hasRoom(known)) this.#noteCut(known.key);
-    else if (value === known.value) this.#add(known, flat(known.text));
-    else this.#putNew(known, value);
+    else this.#putValue(known, value);
   }
 
-  #putNew(known: Name, value: unknown): void {
-    const valueText = this.#valueText(known.key, value);
-    if (valueText === undefined) return;
-    const text = known.start + valueText;
-    if (isShort(value)) {
-      known.value = value;
-      known.text = text;
+  #putValue(known: Name, value: unknown): void {
+    const place = placeOf(value);
+    if (place >= 0 && known.values[place] === value) {
+      this.#add(known, flat(known.texts[place] ?? ''));
+      return;
+    }
+    const text = this.#valueText(known, value);
+    if (text === undefined) return;
+    if (place >= 0) {
+      known.values[place] = value;
+      known.texts[place] = text;
     }
     this.#add(known, text);
   }
@@ -140,7 +160,7 @@ export class PropertyText {
   #addOwn(key: string, value: string): void {
     if (this.#held.some((held) => held.key === key)) return;
     const known = remembered.get(key) ?? this.#newName(key);
-    this.#add(known, known.start + stringText(cutTo(value, maxStringValueCodePoints)));
+    this.#add(known, stringText(known, cutTo(value, maxStringValueCodePoints)));
     // The name may have been another event's.
     current = undefined;
   }
@@ -184,55 +204,51 @@ export class PropertyText {
     this.#cut += this.#cut === '' ? key : `, ${key}`;
   }
 
-  #valueText(key: string, value: unknown): string | undefined {
+  /** With its name. */
+  #valueText(known: Name, value: unknown): string | undefined {
     switch (typeof value) {
       case 'string':
-        return this.#stringText(key, value);
+        return isDate(value)
+          ? `${known.start}{"timestampValue":"${value}"}`
+          : this.#cutText(known, value);
       case 'boolean':
-        return `{"boolValue":${value}}`;
+        return `${known.start}{"boolValue":${value}}`;
       case 'number':
-        if (Number.isSafeInteger(value)) return `{"intValue":"${value}"}`;
-        return Number.isFinite(value) ? `{"doubleValue":${value}}` : undefined;
+        if (Number.isSafeInteger(value)) return `${known.start}{"intValue":"${value}"}`;
+        return Number.isFinite(value) ? `${known.start}{"doubleValue":${value}}` : undefined;
       case 'object':
         if (isDeep(value, maxBodyDepth)) {
-          this.#noteCut(key);
+          this.#noteCut(known.key);
           return undefined;
         }
-        return this.#cutText(key, JSON.stringify(value, withoutAddress));
+        return this.#cutText(known, JSON.stringify(value, withoutAddress));
       default:
         return undefined;
     }
   }
 
-  #stringText(key: string, value: string): string {
-    const isDate =
-      value.length === writtenDateLength &&
-      writtenDate.test(value) &&
-      !Number.isNaN(parseTimestamp(value));
-    return isDate ? `{"timestampValue":"${value}"}` : this.#cutText(key, value);
-  }
-
-  #cutText(key: string, value: string): string {
+  #cutText(known: Name, value: string): string {
     const text = cutTo(value, maxStringValueCodePoints);
-    if (text !== value) this.#noteCut(key);
-    return stringText(text);
+    if (text !== value) this.#noteCut(known.key);
+    return stringText(known, text);
   }
 }
 
-function stringText(text: string): string {
-  return plain.test(text) ? `{"stringValue":"${text}"}` : `{"stringValue":${quoted(text)}}`;
+function isDate(value: string): boolean {
+  return (
+    value.length === writtenDateLength &&
+    writtenDate.test(value) &&
+    !Number.isNaN(parseTimestamp(value))
+  );
+}
+
+function stringText({ start, textStart }: Name, text: string): string {
+  return plain.test(text) ? `${textStart}${text}"}` : `${start}{"stringValue":${quoted(text)}}`;
 }
 
 /** For JSON.stringify: an object loses its caller's address, however deep it is. */
 function withoutAddress(key: string, value: unknown): unknown {
   return addressKeys.has(key) ? undefined : value;
-}
-
-/** Whether the value is remembered with its name: one whose text is whole, and not long. */
-function isShort(value: unknown): boolean {
-  return typeof value === 'string'
-    ? value.length <= maxRememberedCharacters
-    : typeof value !== 'object';
 }
 
 /** V8 keeps what is added up as a tree of its parts, each an object, until a character is asked for. */
