@@ -36,7 +36,7 @@ export function checkEvents(
   let characters = 0;
   const close = (): void => {
     if (chunk.length === 0) return;
-    for (const { draft, written } of keptEvents(chunk, rules).events) {
+    for (const { draft, written } of keptEvents(chunk, rules)) {
       const { text, kind, eventId, occurTimeMs: timeMs } = written;
       const hasSession = (draft.session ?? '') !== '';
       ready.push({ text, eventId, kind, distinctId: draft.distinctId ?? '', timeMs, hasSession });

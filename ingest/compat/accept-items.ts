@@ -15,7 +15,7 @@ import type { ReadChange } from '../validation/identity-rules.ts';
 import type { ReadBody } from '../validation/text/reference-body.ts';
 import type { Violation } from '../validation/violation.ts';
 import type { Decoded } from './endpoint.ts';
-import { type DraftedEvent, keptEvents } from './kept-events.ts';
+import { type DraftedEvent, keptBody } from './kept-events.ts';
 import type { KnownLinks } from './known-links.ts';
 import type { DraftContext, EventDraft } from './mapping/event-draft.ts';
 import { readIdentityCall } from './mapping/identity-call.ts';
@@ -110,7 +110,7 @@ function readChunk(
   const body = bodyContext(call.principal, times, undefined, parts);
   const tell = ({ index, written }: DraftedEvent, violation: Violation): void =>
     call.tell(violationRefusal({ ...violation, index, eventKind: written.kind }));
-  return keptEvents(chunk, { draft: call.draft, body, tell }).read;
+  return keptBody(chunk, { draft: call.draft, body, tell });
 }
 
 /** The first refusal that asks for a repetition; what breaks a rule is told and left out. */

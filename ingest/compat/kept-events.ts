@@ -20,50 +20,56 @@ export interface EventRules {
   tell: (event: DraftedEvent, violation: Violation, isKept: boolean) => void;
 }
 
-interface KeptEvents {
-  events: readonly DraftedEvent[];
-  /** Of all of them as one body; undefined where none is left. */
-  read: ReadBody | undefined;
-}
-
-/** Without the events that break a rule, which are told; one that breaks its kind's rules alone becomes unchecked. */
-export function keptEvents(chunk: readonly DraftedEvent[], rules: EventRules): KeptEvents {
-  const read = scan(chunk, rules);
-  if (read.kind === 'valid') return { events: chunk, read };
-  const events = parted(chunk, read.violation, rules);
-  return { events, read: events.length === 0 ? undefined : scan(events, rules) };
-}
-
-/** Takes out the event that breaks a rule, and scans those before it, and those behind it in two halves. */
-function parted(
-  events: readonly DraftedEvent[],
-  violation: Violation,
+/** The events that keep the rules. Those that break one are told; one that breaks its kind's rules becomes unchecked. */
+export function keptEvents(
+  chunk: readonly DraftedEvent[],
   rules: EventRules,
 ): readonly DraftedEvent[] {
-  const index = events.length === 1 ? 0 : violation.index;
-  const broken = events.slice(Math.max(0, index), index + 1);
-  const before = broken.length === 0 ? 0 : index;
-  const behind = before + broken.length;
-  const middle = (behind + events.length) >> 1;
-  return [
-    ...keptPart(events.slice(0, before), rules),
-    ...broken.flatMap((event) => keptOf(event, violation, rules)),
-    ...keptPart(events.slice(behind, middle), rules),
-    ...keptPart(events.slice(middle), rules),
-  ];
+  const broken: Broken = new Map();
+  findBroken(chunk, rules, broken);
+  return broken.size === 0 ? chunk : chunk.flatMap((event) => keptOf(event, rules, broken));
 }
 
-function keptPart(events: readonly DraftedEvent[], rules: EventRules): readonly DraftedEvent[] {
-  if (events.length === 0) return events;
-  const read = scan(events, rules);
-  return read.kind === 'valid' ? events : parted(events, read.violation, rules);
+/** The same events as one body; undefined where none is left. */
+export function keptBody(chunk: readonly DraftedEvent[], rules: EventRules): ReadBody | undefined {
+  const whole = readBody(Buffer.from(bodyText(chunk)), rules);
+  if (whole.kind === 'valid') return whole;
+  const events = keptEvents(chunk, rules);
+  return events.length === 0 ? undefined : readBody(Buffer.from(bodyText(events)), rules);
 }
 
-function keptOf(event: DraftedEvent, violation: Violation, rules: EventRules): DraftedEvent[] {
+/** Which events break a rule. */
+type Broken = Map<DraftedEvent, Violation>;
+
+/** A scan ends at the first violation, so the events are scanned again, in parts of which few break a rule. */
+function findBroken(events: readonly DraftedEvent[], rules: EventRules, broken: Broken): void {
+  if (events.length === 0) return;
+  const violation = violationOf(events, rules);
+  if (violation === undefined) return;
+  const found = events[events.length === 1 ? 0 : violation.index];
+  if (found !== undefined) broken.set(found, violation);
+  const { kind } = found?.written ?? {};
+  // What is wrong with one is likely to be wrong with all of its kind, such as a property that a vendor calls otherwise.
+  const isAlike = (event: DraftedEvent): boolean =>
+    !isOfKind(violation) || event.written.kind === kind;
+  const alike = events.filter((event) => event !== found && isAlike(event));
+  const middle = alike.length >> 1;
+  findBroken(alike.slice(0, middle), rules, broken);
+  findBroken(alike.slice(middle), rules, broken);
+  findBroken(
+    events.filter((event) => !isAlike(event)),
+    rules,
+    broken,
+  );
+}
+
+function keptOf(event: DraftedEvent, rules: EventRules, broken: Broken): DraftedEvent[] {
+  const violation = broken.get(event);
+  if (violation === undefined) return [event];
   const unchecked = isOfKind(violation)
     ? { ...event, written: event.draft.write(rules.draft, true) }
     : undefined;
-  const isKept = unchecked !== undefined && scan([unchecked], rules).kind === 'valid';
+  const isKept = unchecked !== undefined && violationOf([unchecked], rules) === undefined;
   rules.tell(event, violation, isKept);
   return isKept ? [unchecked] : [];
 }
@@ -75,8 +81,24 @@ function isOfKind({ rule, field }: Violation): boolean {
   return rulesOfKinds.test(rule) || (rule === ('member_spelling' satisfies Rule) && field !== '');
 }
 
-function scan(events: readonly DraftedEvent[], { body }: EventRules): ReadBody {
-  const texts = events.map(({ written }) => written.text);
-  const bytes = Buffer.from(`{"events":[${texts.join(',')}]}`);
+/** For the bytes of texts that are only looked at: to give each body bytes of its own takes longer than to scan them. */
+const scratch = Buffer.alloc(1_048_576);
+const maxBytesPerCharacter = 3;
+
+function violationOf(events: readonly DraftedEvent[], rules: EventRules): Violation | undefined {
+  const text = bodyText(events);
+  const bytes =
+    text.length * maxBytesPerCharacter > scratch.length
+      ? Buffer.from(text)
+      : scratch.subarray(0, scratch.write(text));
+  const read = readBody(bytes, rules);
+  return read.kind === 'valid' ? undefined : read.violation;
+}
+
+function readBody(bytes: Buffer, { body }: EventRules): ReadBody {
   return scanJsonBody(bytes, { ...body, sessionOptional: true });
+}
+
+function bodyText(events: readonly DraftedEvent[]): string {
+  return `{"events":[${events.map(({ written }) => written.text).join(',')}]}`;
 }
