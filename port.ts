@@ -195,7 +195,7 @@ async function openWebhookManagement(
     room: rooms.roomOf(buckets.webhooks),
     access: {
       customers: control.customerAccess,
-      roleOf: control.roleOf,
+      placeOf: control.placeOf,
       organizations: control.directory,
       isProven: (customerId) => control.customers.get(customerId)?.emailVerified === true,
     },

@@ -92,6 +92,7 @@ import {
   listMembers,
   type MembersDeps,
   removeMember,
+  updateMemberProjects,
   updateMemberRole,
 } from './orgs/members.ts';
 import { createOrgKey, listOrgKeys, type OrgKeysDeps, revokeOrgKey } from './orgs/org-keys.ts';
@@ -177,6 +178,8 @@ function registerOrganizations(router: ConnectRouter, deps: ControlDeps): void {
     listMembers: (_, context) => listMembers(deps, membershipOf(context)),
     removeMember: (request, context) => removeMember(deps, request, membershipOf(context)),
     updateMemberRole: (request, context) => updateMemberRole(deps, request, membershipOf(context)),
+    updateMemberProjects: (request, context) =>
+      updateMemberProjects(deps, request, membershipOf(context)),
     listInvitations: (_, context) => listInvitations(deps, membershipOf(context)),
     resendInvite: (request, context) => resendInvite(deps, request, membershipOf(context)),
     revokeInvite: (request, context) => revokeInvite(deps, request, membershipOf(context)),

@@ -1,7 +1,7 @@
 // The signed-in person behind a call of the dashboard. The access check fills these in before a method runs: a method
 // neither looks at credentials nor checks a role.
 
-import type { Role } from '../platform/access/organizations.ts';
+import type { Place } from '../platform/access/organizations.ts';
 
 export interface SignedInCustomer {
   customerId: string;
@@ -13,9 +13,8 @@ export interface SignedInSession extends SignedInCustomer {
 }
 
 /** A customer in one of their organizations. */
-export interface SignedInMember extends SignedInCustomer {
+export interface SignedInMember extends SignedInCustomer, Place {
   organizationId: string;
-  role: Role;
 }
 
 /** A customer in one of their projects; no method of a project asks which customer. */

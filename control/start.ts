@@ -5,8 +5,8 @@ import type { ConnectRouter, HandlerContext, Interceptor } from '@connectrpc/con
 import type { CustomerAccess } from '../platform/access/authenticate.ts';
 import {
   createCustomerAccess,
-  createRoleOf,
-  type RoleOf,
+  createPlaceOf,
+  type PlaceOf,
 } from '../platform/access/customer-access.ts';
 import type { OnlyThisMachine } from '../platform/access/only-this-machine.ts';
 import { createOrganizationInterceptor } from '../platform/access/organization-interceptor.ts';
@@ -105,7 +105,7 @@ export interface Control
   organizations: ControlBuckets['organizations'];
   /** Organizations in memory: members' roles, organization keys. */
   directory: OrganizationDirectory;
-  roleOf: RoleOf;
+  placeOf: PlaceOf;
   passwords: Passwords;
   readDashboard: ReadDashboard;
   /** For whoever looks at alerts. */
@@ -145,7 +145,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const directory = createOrganizationDirectory(organizations);
   const customers = createCustomerStore({ ...buckets, clock });
   const access = { tokens: accessTokens, people: customers, organizations: directory };
-  const roleOf = createRoleOf(access);
+  const placeOf = createPlaceOf(access);
   const customerAccess = createCustomerAccess({
     ...access,
     projects: { project: (id) => projects.get(id)?.record },
@@ -166,7 +166,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     importFiles: new ImportFiles(dataDir),
     importSettings: options.imports ?? { refusal: undefined, reserveBytes: 0 },
     openings: buckets.openings,
-    roleOf,
+    placeOf,
     accessTokens,
     ...mail,
     box,
@@ -179,7 +179,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     customers,
     organizations,
     directory,
-    roleOf,
+    placeOf,
     passwords: auth.passwords,
     readDashboard: dashboards.readDashboard,
     alerting: { items: buckets.projectItems, states: buckets.alertStates },
@@ -191,7 +191,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...mail,
     organizationMail: createOrganizationMail({ directory, customers, ...mail }),
     customerAccess,
-    interceptors: interceptorsOf(options, auth.attempts, roleOf),
+    interceptors: interceptorsOf(options, auth.attempts, placeOf),
     register: (router) => registerControl(router, deps),
     async close() {
       await mail.outbox.close(mailGraceMs);
@@ -205,11 +205,11 @@ export async function startControl(options: ControlOptions): Promise<Control> {
 function interceptorsOf(
   { addressOf, changeLimits, clock, log }: ControlOptions,
   attempts: Parameters<typeof createOpenCallLimit>[0],
-  roleOf: RoleOf,
+  placeOf: PlaceOf,
 ): Interceptor[] {
   return [
     createOpenCallLimit(attempts, addressOf),
-    createOrganizationInterceptor(roleOf),
+    createOrganizationInterceptor(placeOf),
     boundRequests,
     createChangeLimit(clock, changeLimits ?? defaultChangeLimits),
     createFailureInterceptor(log),

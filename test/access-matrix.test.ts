@@ -104,6 +104,7 @@ const credentials = [
   'viewer',
   'member',
   'admin',
+  'member elsewhere',
   'public key',
   'private key',
   'writing key',
@@ -148,6 +149,10 @@ function expected(need: Need, credential: Credential): Verdict {
       return need === 'super admin' ? 'permission_denied' : 'in';
     case 'member':
       return adminsOnly.includes(need) ? 'permission_denied' : 'in';
+    // Of another project of the organization: this one is not there.
+    case 'member elsewhere':
+      if (need === 'customer' || need === 'org viewer') return 'in';
+      return need.startsWith('org') || need === 'super admin' ? 'permission_denied' : 'not_found';
     case 'viewer':
       return [...adminsOnly, 'project member', 'sdk', 'shared write'].includes(need)
         ? 'permission_denied'
@@ -178,9 +183,14 @@ beforeAll(async () => {
   const owner = await newCustomer(accounts);
   ({ orgId, projectId } = owner);
   const asOwner = accounts.as(bearer(owner, projectId));
-  const join = async (role: Role) => {
+  const { project } = await asOwner.projects.create({ orgId, displayName: 'Another' });
+  const elsewhere = { projectIds: [project?.id ?? ''] };
+  const join = async (role: Role, projects?: { projectIds: string[] }) => {
     const member = await newCustomer(accounts);
-    await asOwner.orgs.inviteMember({ orgId, email: member.email, role });
+    await asOwner.orgs.inviteMember({
+      ...{ orgId, email: member.email, role },
+      ...(projects !== undefined && { projects }),
+    });
     const token = tokenIn(await accounts.mailsTo(member.email));
     await accounts.as(bearer(member)).orgs.acceptInvite({ token });
     return member;
@@ -217,6 +227,7 @@ beforeAll(async () => {
     viewer: bearer(await join(Role.VIEWER), projectId),
     member: bearer(await join(Role.MEMBER), projectId),
     admin: bearer(owner, projectId),
+    'member elsewhere': bearer(await join(Role.MEMBER, elsewhere), projectId),
     'public key': apiKey((await key(ApiKeyKind.PUBLIC)).key),
     'private key': apiKey((await key(ApiKeyKind.PRIVATE)).key),
     'writing key': apiKey(await scoped(ApiKeyScope.WRITE)),

@@ -18,8 +18,11 @@ export interface Recipient {
 }
 
 export interface TellingParts {
-  /** Those of the customers who are members of the organization and have proven their address. */
-  recipients(organizationId: string, customerIds: readonly string[]): readonly Recipient[];
+  /** Those of the customers who may see the project and have proven their address. */
+  recipients(
+    project: { organizationId: string; projectId: string },
+    customerIds: readonly string[],
+  ): readonly Recipient[];
   /** By the organization's own e-mail provider, else the instance's. Takes at most 40 s. */
   sendMail(organizationId: string, mail: Mail): Promise<MailOutcome>;
   queueAlert: QueueAlert;
@@ -68,7 +71,7 @@ async function tellChange(
     await write(held, id, { areQueued: true, failures: 0 });
   }
   const { organizationId, alert } = owned;
-  for (const { customerId, email } of parts.recipients(organizationId, alert.recipientIds)) {
+  for (const { customerId, email } of parts.recipients(owned, alert.recipientIds)) {
     if (changeIn(held, id).telling.mailedTo.includes(customerId)) continue;
     await held.renew();
     const mail = alertMail(parts, owned, change);

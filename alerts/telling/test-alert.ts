@@ -73,7 +73,7 @@ async function mailed(
   customerId: string,
 ): Promise<string> {
   const { organizationId } = owned;
-  const [caller] = parts.recipients(organizationId, [customerId]);
+  const [caller] = parts.recipients(owned, [customerId]);
   if (caller === undefined) return 'your address is not proven: open a link that was mailed to it';
   const mail = alertMail(parts, owned, { ...change, isTest: true });
   const outcome = await parts.sendMail(organizationId, { to: caller.email, ...mail });

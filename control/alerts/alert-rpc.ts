@@ -5,7 +5,7 @@ import { create, toJsonString } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { newId } from '../../platform/access/ids.ts';
-import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
+import { mayUse, type OrganizationDirectory } from '../../platform/access/organizations.ts';
 import { askedOfPeriod, whyNotAnAlert } from '../../platform/alerts/alert-question.ts';
 import { firesAbove } from '../../platform/alerts/condition-kind.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -40,7 +40,7 @@ export interface AlertDeps {
   alerts: ItemStore<Alert>;
   alertStates: AlertStateBucket;
   byOrganization: ProjectsByOrganization;
-  directory: Pick<OrganizationDirectory, 'get'>;
+  directory: Pick<OrganizationDirectory, 'placeOf'>;
   checkQuestion: CheckQuestion;
   clock: Clock;
 }
@@ -181,13 +181,13 @@ function recipientsField(
   { directory }: AlertDeps,
   field: string,
   sent: readonly string[],
-  { organizationId }: Caller,
+  { organizationId, projectId }: Caller,
 ): string[] {
   if (sent.length > maxRecipients) throw invalidArgument(field, `must be at most ${maxRecipients}`);
-  const members = directory.get(organizationId)?.members ?? [];
   for (const [index, id] of sent.entries()) {
-    if (members.some(({ customerId }) => customerId === id)) continue;
-    throw invalidArgument(`${field}[${index}]`, 'is no member of the organization');
+    const place = directory.placeOf(organizationId, id);
+    if (place !== undefined && mayUse(place, projectId)) continue;
+    throw invalidArgument(`${field}[${index}]`, 'is no member who has the project');
   }
   return [...new Set(sent)];
 }

@@ -1,8 +1,13 @@
 // CustomersService: lists and gets the members of the signed-in customer's organizations; updates that customer alone.
 
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { RoleOf } from '../../platform/access/customer-access.ts';
-import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
+import type { PlaceOf } from '../../platform/access/customer-access.ts';
+import {
+  type OrganizationDirectory,
+  type Place,
+  placeOfMember,
+  shareProject,
+} from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type {
   Customer,
@@ -20,8 +25,8 @@ import type { CustomerStore } from './customer-store.ts';
 
 export interface CustomerDeps {
   customers: Pick<CustomerStore, 'get' | 'change'>;
-  directory: Pick<OrganizationDirectory, 'get' | 'organizationsOf' | 'roleOf'>;
-  roleOf: RoleOf;
+  directory: Pick<OrganizationDirectory, 'get' | 'organizationsOf' | 'placeOf'>;
+  placeOf: PlaceOf;
   passwords: Passwords;
   attempts: Pick<Attempts, 'password'>;
   clock: Clock;
@@ -31,7 +36,7 @@ const defaultPageSize = 100;
 const maxPageSize = 1_000;
 
 export function listCustomers(
-  { customers, directory, roleOf }: Pick<CustomerDeps, 'customers' | 'directory' | 'roleOf'>,
+  { customers, directory, placeOf }: Pick<CustomerDeps, 'customers' | 'directory' | 'placeOf'>,
   request: ListRequest,
   signedIn: SignedInCustomer,
 ): { customers: Customer[]; nextPageToken: string } {
@@ -39,7 +44,7 @@ export function listCustomers(
   if (pageSize < 0 || pageSize > maxPageSize) {
     throw invalidArgument('pageSize', `must be at most ${maxPageSize}`);
   }
-  if (orgId !== '' && roleOf(orgId, signedIn.customerId) === undefined) {
+  if (orgId !== '' && placeOf(orgId, signedIn.customerId) === undefined) {
     throw noSuchOrganization();
   }
   const after = Buffer.from(pageToken, 'base64url').toString('utf8');
@@ -48,7 +53,9 @@ export function listCustomers(
   }
   const size = pageSize === 0 ? defaultPageSize : pageSize;
   const organizations = orgId === '' ? directory.organizationsOf(signedIn.customerId) : [orgId];
-  const ids = new Set(organizations.flatMap((id) => memberIds(directory, id)));
+  const ids = new Set(
+    organizations.flatMap((id) => memberIds(directory, id, placeOf(id, signedIn.customerId))),
+  );
   if (orgId === '') ids.add(signedIn.customerId);
   const rest = [...ids].sort().filter((id) => id > after);
   const page = rest.slice(0, size);
@@ -63,16 +70,20 @@ export function listCustomers(
 }
 
 export function getCustomer(
-  { customers, directory }: Pick<CustomerDeps, 'customers' | 'directory'>,
+  { customers, directory, placeOf }: Pick<CustomerDeps, 'customers' | 'directory' | 'placeOf'>,
   request: GetRequest,
   signedIn: SignedInCustomer,
 ): { customer: Customer } {
   const id = request.id === '' ? signedIn.customerId : request.id;
   const together =
     id === signedIn.customerId ||
-    directory
-      .organizationsOf(signedIn.customerId)
-      .some((organizationId) => directory.roleOf(organizationId, id) !== undefined);
+    directory.organizationsOf(signedIn.customerId).some((organizationId) => {
+      const [own, other] = [
+        placeOf(organizationId, signedIn.customerId),
+        directory.placeOf(organizationId, id),
+      ];
+      return own !== undefined && other !== undefined && shareProject(own, other);
+    });
   const record = together ? customers.get(id) : undefined;
   if (record === undefined) throw noSuchCustomer();
   return { customer: customerMessage(record) };
@@ -130,8 +141,16 @@ async function newPasswordHash(
   return passwords.hash(password, caller);
 }
 
-function memberIds(directory: Pick<OrganizationDirectory, 'get'>, id: string): string[] {
-  return directory.get(id)?.members.map(({ customerId }) => customerId) ?? [];
+/** Of the organization's members, as far as somebody with the place sees them. */
+function memberIds(
+  directory: Pick<OrganizationDirectory, 'get'>,
+  id: string,
+  place: Place | undefined,
+): string[] {
+  const members = directory.get(id)?.members ?? [];
+  return members
+    .filter((member) => place !== undefined && shareProject(place, placeOfMember(member)))
+    .map(({ customerId }) => customerId);
 }
 
 function sessionOver(): ConnectError {

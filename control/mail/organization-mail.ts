@@ -1,7 +1,11 @@
 // Mail to the admins of an organization, for services that know neither accounts nor mail servers: who they are, and
 // how it is sent. The words of the mails are the callers'.
 
-import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
+import {
+  mayUse,
+  type OrganizationDirectory,
+  placeOfMember,
+} from '../../platform/access/organizations.ts';
 import type { Mail, MailOutcome } from '../../platform/mail/mail.ts';
 import type { SendMail } from '../../platform/mail/send.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
@@ -12,9 +16,9 @@ export interface OrganizationMail {
   organization(
     organizationId: string,
   ): { displayName: string; admins: readonly { customerId: string; email: string }[] } | undefined;
-  /** Those of the customers who are its members, where their address is proven. */
+  /** Those of the customers who are members and may use the project, where their address is proven. */
   members(
-    organizationId: string,
+    project: { organizationId: string; projectId: string },
     customerIds: readonly string[],
   ): readonly { customerId: string; email: string }[];
   /** Sends once, by the organization's e-mail provider, else the instance's sender. Takes at most 40 s. */
@@ -39,9 +43,12 @@ export function createOrganizationMail(deps: {
       const admins = record.members.filter(({ role }) => role === 'admin').flatMap(proven);
       return { displayName: record.displayName, admins };
     },
-    members(organizationId, customerIds) {
+    members({ organizationId, projectId }, customerIds) {
       const members = directory.get(organizationId)?.members ?? [];
-      return members.filter(({ customerId }) => customerIds.includes(customerId)).flatMap(proven);
+      return members
+        .filter(({ customerId }) => customerIds.includes(customerId))
+        .filter((member) => mayUse(placeOfMember(member), projectId))
+        .flatMap(proven);
     },
     async send(organizationId, mail) {
       const record = directory.get(organizationId);

@@ -75,7 +75,10 @@ export async function acceptInvite(
   );
   if (result.kind === 'absent') throw noSuchInvitation();
   const { organization, member } = result.answer;
-  return { org: orgMessage(organization, member.role), member: memberMessage(member, customer) };
+  return {
+    org: orgMessage(organization, member.role),
+    member: memberMessage(member, customer, member),
+  };
 }
 
 function accepted(
@@ -91,8 +94,9 @@ function accepted(
       Code.FailedPrecondition,
     );
   }
-  // A member keeps the role that an admin gave them before.
-  const member = before ?? { customerId, role: invitation.role };
+  // A member keeps the place that an admin gave them before.
+  const { role, projectIds } = invitation;
+  const member = before ?? { customerId, role, ...(projectIds !== undefined && { projectIds }) };
   const write: OrganizationRecord = {
     ...record,
     members: before === undefined ? [...record.members, member] : record.members,

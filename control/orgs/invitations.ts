@@ -3,10 +3,11 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { newId, sha256 } from '../../platform/access/ids.ts';
-import type {
-  InvitationRecord,
-  OrganizationDirectory,
-  OrganizationRecord,
+import {
+  type InvitationRecord,
+  type OrganizationDirectory,
+  type OrganizationRecord,
+  shareProject,
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { dayMs } from '../../platform/clock.ts';
@@ -21,6 +22,7 @@ import type { Attempts } from '../auth/attempts.ts';
 import type { CustomerRecord } from '../customers/customer-record.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { refuseUnproven } from '../customers/proven-customer.ts';
+import type { ProjectsByOrganization } from '../projects/by-organization.ts';
 import { nowText } from '../record-times.ts';
 import { emailField, requiredField } from '../request-fields.ts';
 import type { SignedInMember } from '../signed-in-customer.ts';
@@ -33,6 +35,7 @@ import {
   noSuchOrganization,
   roleField,
 } from './org-record.ts';
+import { projectListField, refuseMoreProjectsNamed } from './project-list.ts';
 
 /** Queues an invitation's mail, and answers its link. */
 export type SendInvitation = (invitation: {
@@ -47,6 +50,7 @@ export interface InvitationDeps {
   organizations: Records<OrganizationRecord>;
   directory: Pick<OrganizationDirectory, 'get'>;
   customers: Pick<CustomerStore, 'get' | 'findByEmail'>;
+  byOrganization: ProjectsByOrganization;
   attempts: Pick<Attempts, 'invite'>;
   sendInvitation: SendInvitation;
   /** Whether the instance has a mail server of its own. */
@@ -69,6 +73,8 @@ export async function inviteMember(
 ): Promise<InvitationAnswer> {
   const email = emailField('email', request.email);
   const role = roleField('role', request.role);
+  const { organizationId } = signedIn;
+  const projectIds = projectListField(deps, request.projects, { organizationId, role });
   refuseUnproven(deps.customers, signedIn);
   const nowMs = deps.clock.nowMs();
   const secret = newSecret();
@@ -76,6 +82,7 @@ export async function inviteMember(
     id: newId(),
     email,
     role,
+    ...(projectIds !== undefined && { projectIds }),
     secretHash: sha256(secret),
     createTime: nowText(deps.clock),
     sendTime: nowText(deps.clock),
@@ -103,7 +110,9 @@ export async function inviteMember(
     const leaves = isFull ? others.find(({ expireTimeMs }) => expireTimeMs <= nowMs) : undefined;
     const kept = others.filter((other) => other !== leaves);
     const sending = { ...invitation, ...wayOut(deps, record) };
-    return withOneMoreSend({ ...record, invitations: [...kept, sending] }, sending, nowMs);
+    const invitations = [...kept, sending];
+    refuseMoreProjectsNamed({ ...record, invitations });
+    return withOneMoreSend({ ...record, invitations }, sending, nowMs);
   });
   return posted(deps, sent, signedIn, secret);
 }
@@ -115,9 +124,9 @@ export function listInvitations(
   const record = directory.get(signedIn.organizationId);
   if (record === undefined) throw noSuchOrganization();
   return {
-    invitations: (record.invitations ?? []).map((invitation) =>
-      invitationMessage(record.id, invitation),
-    ),
+    invitations: (record.invitations ?? [])
+      .filter((invitation) => shareProject(signedIn, invitation))
+      .map((invitation) => invitationMessage(record.id, invitation, signedIn)),
   };
 }
 
@@ -195,7 +204,7 @@ function posted(
     );
   }
   return {
-    invitation: invitationMessage(organization.id, invitation),
+    invitation: invitationMessage(organization.id, invitation, signedIn),
     link: invitation.isHandedOver === true ? mail.link : '',
   };
 }

@@ -4,12 +4,15 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type {
-  InvitationRecord,
-  MemberRecord,
-  OrganizationRecord,
-  OrgKeyRecord,
-  Role,
+import {
+  type InvitationRecord,
+  type MemberRecord,
+  mayUse,
+  type OrganizationRecord,
+  type OrgKeyRecord,
+  type Place,
+  placeOfMember,
+  type Role,
 } from '../../platform/access/organizations.ts';
 import { type Change, changeRecord, type Records } from '../../platform/records/change-record.ts';
 import {
@@ -21,6 +24,7 @@ import {
   type OrgKey,
   OrgKeySchema,
   OrgSchema,
+  ProjectListSchema,
   Role as RoleValue,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import type { CustomerRecord } from '../customers/customer-record.ts';
@@ -112,16 +116,28 @@ export function orgMessage(record: OrganizationRecord, callersRole: Role): Org {
   });
 }
 
+/** As somebody with the place `shownTo` sees them. */
 export function memberMessage(
-  { customerId, role }: MemberRecord,
+  member: MemberRecord,
   customer: CustomerRecord,
+  shownTo: Pick<Place, 'projectIds'>,
 ): Member {
+  const { customerId, role } = member;
   const { email, displayName } = customer;
-  return create(MemberSchema, { customerId, email, displayName, role: roleValue(role) });
+  return create(MemberSchema, {
+    ...{ customerId, email, displayName, role: roleValue(role) },
+    ...projectsShown(placeOfMember(member), shownTo),
+  });
 }
 
-export function invitationMessage(orgId: string, invitation: InvitationRecord): Invitation {
+/** As somebody with the place `shownTo` sees it. */
+export function invitationMessage(
+  orgId: string,
+  invitation: InvitationRecord,
+  shownTo: Pick<Place, 'projectIds'>,
+): Invitation {
   return create(InvitationSchema, {
+    ...projectsShown(invitation, shownTo),
     orgId,
     id: invitation.id,
     email: invitation.email,
@@ -130,6 +146,15 @@ export function invitationMessage(orgId: string, invitation: InvitationRecord): 
     updateTime: timestampOf(invitation.sendTime),
     expireTime: timestampFromMs(invitation.expireTimeMs),
   });
+}
+
+function projectsShown(
+  { projectIds }: Pick<Place, 'projectIds'>,
+  shownTo: Pick<Place, 'projectIds'>,
+) {
+  if (projectIds === undefined) return {};
+  const shown = projectIds.filter((projectId) => mayUse(shownTo, projectId));
+  return { projects: create(ProjectListSchema, { projectIds: shown }) };
 }
 
 export function orgKeyMessage(key: OrgKeyRecord): OrgKey {

@@ -26,7 +26,7 @@ import {
 
 export interface OrgDeps {
   organizations: WatchedBucket<OrganizationRecord>;
-  directory: Pick<OrganizationDirectory, 'get' | 'roleOf' | 'organizationsOf'>;
+  directory: Pick<OrganizationDirectory, 'get' | 'placeOf' | 'organizationsOf'>;
   clock: Clock;
 }
 
@@ -68,7 +68,7 @@ export function listOrgs(
     .sort((a, b) => (a.createTime + a.id < b.createTime + b.id ? -1 : 1));
   return {
     orgs: records.map((record) =>
-      orgMessage(record, directory.roleOf(record.id, signedIn.customerId) ?? 'viewer'),
+      orgMessage(record, directory.placeOf(record.id, signedIn.customerId)?.role ?? 'viewer'),
     ),
   };
 }

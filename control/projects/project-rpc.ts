@@ -3,8 +3,8 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { RoleOf } from '../../platform/access/customer-access.ts';
-import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
+import type { PlaceOf } from '../../platform/access/customer-access.ts';
+import { mayUse, type OrganizationDirectory } from '../../platform/access/organizations.ts';
 import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
 import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
@@ -51,7 +51,7 @@ export interface ProjectDeps {
   customers: Pick<CustomerStore, 'get'>;
   byOrganization: ProjectsByOrganization;
   directory: Pick<OrganizationDirectory, 'organizationsOf'>;
-  roleOf: RoleOf;
+  placeOf: PlaceOf;
   /** Rows of lists sent to each customer, of createListedRows. */
   listedRows: Pick<TokenBuckets, 'wait' | 'charge'>;
   clock: Clock;
@@ -96,7 +96,7 @@ export function getProject(
 }
 
 export function listProjects(
-  { projects, byOrganization, directory, roleOf, listedRows }: ProjectDeps,
+  { projects, byOrganization, directory, placeOf, listedRows }: ProjectDeps,
   request: ListRequest,
   signedIn: SignedInCustomer,
 ): { projects: Project[] } {
@@ -111,12 +111,16 @@ export function listProjects(
       },
     );
   }
-  if (orgId !== '' && roleOf(orgId, signedIn.customerId) === undefined) {
+  if (orgId !== '' && placeOf(orgId, signedIn.customerId) === undefined) {
     throw noSuchOrganization();
   }
   const organizations = orgId === '' ? directory.organizationsOf(signedIn.customerId) : [orgId];
   const records = organizations
-    .flatMap((id) => byOrganization.idsOf(id))
+    .flatMap((id) => {
+      const place = placeOf(id, signedIn.customerId);
+      const isTheirs = (projectId: string) => place !== undefined && mayUse(place, projectId);
+      return byOrganization.idsOf(id).filter(isTheirs);
+    })
     .map((id) => held(projects, id))
     .sort(byAge);
   listedRows.charge(signedIn.customerId, records.length);
@@ -147,7 +151,7 @@ export async function createApiKeyRpc(
     byOrganization,
     customers,
     clock,
-  }: Omit<ProjectDeps, 'directory' | 'roleOf' | 'listedRows'>,
+  }: Omit<ProjectDeps, 'directory' | 'placeOf' | 'listedRows'>,
   request: CreateApiKeyRequest,
   signedIn: SignedInCustomer & SignedInProjectMember,
 ): Promise<{ apiKey: ApiKey; key: string }> {

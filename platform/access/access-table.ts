@@ -101,6 +101,7 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['dashboard.orgs.v1.OrgsService/ListMembers', inOrganization('viewer')],
   ['dashboard.orgs.v1.OrgsService/RemoveMember', inOrganization('admin')],
   ['dashboard.orgs.v1.OrgsService/UpdateMemberRole', growing(inOrganization('admin'))],
+  ['dashboard.orgs.v1.OrgsService/UpdateMemberProjects', growing(inOrganization('admin'))],
   ['dashboard.orgs.v1.OrgsService/ListInvitations', inOrganization('viewer')],
   ['dashboard.orgs.v1.OrgsService/ResendInvite', growing(inOrganization('admin'))],
   ['dashboard.orgs.v1.OrgsService/RevokeInvite', inOrganization('admin')],

@@ -4,7 +4,7 @@
 
 import { type AccessRow, accessRowOf } from './access-table.ts';
 import { parseApiKey } from './ids.ts';
-import type { Role } from './organizations.ts';
+import type { Place } from './organizations.ts';
 import type { KeyLookup, KeyOwner } from './projects.ts';
 
 /** The credentials that a request carries; an empty text counts as absent. */
@@ -20,7 +20,7 @@ export interface Credentials {
 }
 
 /** The project that a call may use, and its key. A customer's call counts as one with a private key. */
-export type Principal = KeyOwner & { customer?: CustomerSession & { role: Role } };
+export type Principal = KeyOwner & { customer?: CustomerSession & Place };
 
 /** A customer and the session that their token belongs to. */
 export interface CustomerSession {

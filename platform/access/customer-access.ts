@@ -1,5 +1,6 @@
-// Checks a customer's token against a method's row: the token says who calls, memory says whether they still may and in
-// which role. Fails closed: while memory may be out of date, nobody gets in by a role that may be gone.
+// Checks a customer's token against a method's row: the token says who calls, memory says whether they still may, in
+// which role and in which projects. Fails closed: while memory may be out of date, nobody gets in by a role that may be
+// gone.
 
 import type { AccessRow } from './access-table.ts';
 import {
@@ -9,7 +10,7 @@ import {
   otherProject,
   refused,
 } from './authenticate.ts';
-import { type OrganizationDirectory, type Role, roleCovers } from './organizations.ts';
+import { mayUse, type OrganizationDirectory, type Place, roleCovers } from './organizations.ts';
 import type { ProjectRecord } from './projects.ts';
 
 /** The claims of a token that this instance signed and that has not expired. */
@@ -39,7 +40,7 @@ interface CustomerAccessDeps {
     get(customerId: string): Person | undefined;
     unconfirmedMs(): number;
   };
-  organizations: Pick<OrganizationDirectory, 'get' | 'roleOf' | 'findKey' | 'unconfirmedMs'>;
+  organizations: Pick<OrganizationDirectory, 'get' | 'placeOf' | 'findKey' | 'unconfirmedMs'>;
   projects: { project(projectId: string): ProjectRecord | undefined };
   /** Once the broker has not confirmed memory for this long, nobody gets in (10 s). */
   staleAfterMs?: number;
@@ -69,16 +70,16 @@ export function createCustomerAccess(deps: CustomerAccessDeps): CustomerAccess {
 }
 
 /**
- * A customer's role in an organization: a member's own, or `admin` for an operator of the instance. Undefined for
+ * A customer's place in an organization: a member's own, or an admin's for an operator of the instance. Undefined for
  * others, and for everybody where there is no such organization.
  */
-export type RoleOf = (organizationId: string, customerId: string) => Role | undefined;
+export type PlaceOf = (organizationId: string, customerId: string) => Place | undefined;
 
-export function createRoleOf(deps: Pick<CustomerAccessDeps, 'people' | 'organizations'>): RoleOf {
+export function createPlaceOf(deps: Pick<CustomerAccessDeps, 'people' | 'organizations'>): PlaceOf {
   return (organizationId, customerId) => {
     if (deps.organizations.get(organizationId) === undefined) return undefined;
-    if (deps.people.get(customerId)?.superAdmin === true) return 'admin';
-    return deps.organizations.roleOf(organizationId, customerId);
+    if (deps.people.get(customerId)?.superAdmin === true) return { role: 'admin' };
+    return deps.organizations.placeOf(organizationId, customerId);
   };
 }
 
@@ -111,9 +112,9 @@ function checkClaims(
   const project = projects.project(projectIdHeader);
   if (project === undefined) return otherProject;
   const { id: projectId, organizationId } = project;
-  const role = createRoleOf(deps)(organizationId, customerId);
-  if (role === undefined) return otherProject;
-  if (!roleCovers(role, row.role)) return lowRole;
+  const place = createPlaceOf(deps)(organizationId, customerId);
+  if (place === undefined || !mayUse(place, projectId)) return otherProject;
+  if (!roleCovers(place.role, row.role)) return lowRole;
   return {
     kind: 'ok',
     principal: {
@@ -121,7 +122,7 @@ function checkClaims(
       organizationId,
       credential: 'private',
       keyId: customerId,
-      customer: { ...customer, role },
+      customer: { ...customer, ...place },
     },
   };
 }

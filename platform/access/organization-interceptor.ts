@@ -10,14 +10,13 @@ import {
 } from '@connectrpc/connect';
 import { accessTable } from './access-table.ts';
 import { customerOf, principalOf } from './auth-interceptor.ts';
-
-import { type Role, roleCovers } from './organizations.ts';
+import type { PlaceOf } from './customer-access.ts';
+import { type Place, roleCovers } from './organizations.ts';
 
 /** A customer's place in an organization. */
-interface Membership {
+interface Membership extends Place {
   customerId: string;
   organizationId: string;
-  role: Role;
 }
 
 const membershipKey = createContextKey<Membership | undefined>(undefined, {
@@ -30,26 +29,25 @@ export function membershipOf(context: Pick<HandlerContext, 'values'>): Membershi
   if (membership !== undefined) return membership;
   const { organizationId, customer } = principalOf(context);
   if (customer !== undefined) {
-    return { customerId: customer.customerId, organizationId, role: customer.role };
+    const { sessionId: _unasked, ...member } = customer;
+    return { ...member, organizationId };
   }
   throw new ConnectError('the request was not authenticated', Code.Internal);
 }
 
 /** Must run after the interceptor of auth-interceptor.ts, which finds the customer. */
-export function createOrganizationInterceptor(
-  roleOf: (organizationId: string, customerId: string) => Role | undefined,
-): Interceptor {
+export function createOrganizationInterceptor(placeOf: PlaceOf): Interceptor {
   return (next) => async (request) => {
     const row = accessTable.get(`${request.service.typeName}/${request.method.name}`);
     if (row?.scope !== 'organization' || request.stream) return next(request);
     const { customerId } = customerOf({ values: request.contextValues });
     const organizationId = organizationIdOf(request.message);
-    const role = roleOf(organizationId, customerId);
-    if (role === undefined) throw new ConnectError('there is no such organization', Code.NotFound);
-    if (!roleCovers(role, row.role)) {
+    const place = placeOf(organizationId, customerId);
+    if (place === undefined) throw new ConnectError('there is no such organization', Code.NotFound);
+    if (!roleCovers(place.role, row.role)) {
       throw new ConnectError('your role does not allow this', Code.PermissionDenied);
     }
-    request.contextValues.set(membershipKey, { customerId, organizationId, role });
+    request.contextValues.set(membershipKey, { customerId, organizationId, ...place });
     return next(request);
   };
 }

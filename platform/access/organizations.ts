@@ -1,5 +1,5 @@
 // The record of an organization with its members and keys, and the look-ups that every process makes in memory: a
-// customer's role, an organization key's owner. Only control/ changes records.
+// customer's place, an organization key's owner. Only control/ changes records.
 
 import { hasTexts } from '../broker/record-bucket.ts';
 import type { WatchedBucket } from '../broker/watched-bucket.ts';
@@ -15,15 +15,42 @@ export function roleCovers(has: Role, needs: Role): boolean {
   return roles.indexOf(has) >= roles.indexOf(needs);
 }
 
-export interface MemberRecord {
-  customerId: string;
+/** What somebody may do in an organization. */
+export interface Place {
   role: Role;
+  /** The projects in which their role holds; absent: all of the organization, also those made later. */
+  projectIds?: readonly string[];
+}
+
+export interface MemberRecord extends Place {
+  customerId: string;
+}
+
+/** A member's place. An admin manages the organization, so that all its projects are theirs. */
+export function placeOfMember({ role, projectIds }: Place): Place {
+  return projectIds === undefined || role === 'admin' ? { role } : { role, projectIds };
+}
+
+/** Whether a project of the organization is there for somebody with this place. Every check of a project asks here. */
+export function mayUse({ projectIds }: Pick<Place, 'projectIds'>, projectId: string): boolean {
+  return projectIds === undefined || projectIds.includes(projectId);
+}
+
+/** Whether both have a project in common. Who has a few projects is shown no people of the other ones. */
+export function shareProject(
+  one: Pick<Place, 'projectIds'>,
+  other: Pick<Place, 'projectIds'>,
+): boolean {
+  if (one.projectIds === undefined || other.projectIds === undefined) return true;
+  return other.projectIds.some((projectId) => mayUse(one, projectId));
 }
 
 export interface InvitationRecord {
   id: string;
   email: string;
   role: Role;
+  /** As a member's. */
+  projectIds?: readonly string[];
   /** SHA-256 of the secret part of the token in the newest mail. */
   secretHash: string;
   createTime: string;
@@ -90,7 +117,8 @@ export interface OrganizationRecord {
 
 export interface OrganizationDirectory {
   get(id: string): OrganizationRecord | undefined;
-  roleOf(organizationId: string, customerId: string): Role | undefined;
+  /** A member's place; undefined for others. */
+  placeOf(organizationId: string, customerId: string): Place | undefined;
   /** As ownerOf tells of the organization's record; undefined where there is no such organization. */
   ownerOf(organizationId: string): string | undefined;
   /** How many owners the instance has. */
@@ -108,7 +136,7 @@ export interface OrganizationDirectory {
 export function createOrganizationDirectory(
   bucket: Pick<WatchedBucket<OrganizationRecord>, 'get' | 'records' | 'onChange' | 'unconfirmedMs'>,
 ): OrganizationDirectory {
-  const held = new Map<string, { record: OrganizationRecord; roles: Map<string, Role> }>();
+  const held = new Map<string, { record: OrganizationRecord; places: Map<string, Place> }>();
   const memberships = new Map<string, readonly string[]>();
   /** The organizations that invite each address, by its canonical form; their invitations may have expired. */
   const inviters = new Map<string, Set<string>>();
@@ -126,7 +154,7 @@ export function createOrganizationDirectory(
       ids?.delete(id);
       if (ids?.size === 0) inviters.delete(canonicalEmail(email));
     }
-    for (const customerId of before.roles.keys()) {
+    for (const customerId of before.places.keys()) {
       const left = (memberships.get(customerId) ?? []).filter((other) => other !== id);
       if (left.length === 0) memberships.delete(customerId);
       else memberships.set(customerId, left);
@@ -134,9 +162,9 @@ export function createOrganizationDirectory(
   };
   const learn = (record: OrganizationRecord): void => {
     const { id } = record;
-    const roleByCustomer = new Map<string, Role>();
-    for (const { customerId, role } of record.members) {
-      roleByCustomer.set(customerId, role);
+    const places = new Map<string, Place>();
+    for (const member of record.members) places.set(member.customerId, placeOfMember(member));
+    for (const customerId of places.keys()) {
       memberships.set(customerId, [...(memberships.get(customerId) ?? []), id]);
     }
     for (const key of record.keys ?? []) {
@@ -146,7 +174,7 @@ export function createOrganizationDirectory(
       const email = canonicalEmail(invitation.email);
       inviters.set(email, (inviters.get(email) ?? new Set()).add(id));
     }
-    held.set(id, { record, roles: roleByCustomer });
+    held.set(id, { record, places });
     countOwner(owners, record, 1);
   };
   for (const [, record] of bucket.records()) learn(record);
@@ -158,7 +186,7 @@ export function createOrganizationDirectory(
 
   return {
     get: (id) => held.get(id)?.record,
-    roleOf: (organizationId, customerId) => held.get(organizationId)?.roles.get(customerId),
+    placeOf: (organizationId, customerId) => held.get(organizationId)?.places.get(customerId),
     ownerOf: (id) => ownerOf(held.get(id)?.record),
     owners: () => owners.size,
     organizationsOf: (customerId) => memberships.get(customerId) ?? [],
@@ -220,15 +248,20 @@ function isOrganization(value: unknown): value is OrganizationRecord {
   const members: unknown = Reflect.get(value, 'members');
   return (
     Array.isArray(members) &&
-    members.every((member) => hasRole(member, ['customerId'])) &&
+    members.every((member) => hasPlace(member, ['customerId'])) &&
     lists.every(Array.isArray) &&
-    lists.flat().every((one) => hasRole(one, ['id', 'createTime']))
+    lists.flat().every((one) => hasPlace(one, ['id', 'createTime']))
   );
 }
 
-function hasRole(value: unknown, names: readonly string[]): boolean {
+function hasPlace(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false;
+  // A limit in an unknown form is still one: the record must not pass for one without.
+  const projectIds: unknown = Reflect.get(value, 'projectIds') ?? [];
   return (
-    hasTexts(value, [...names, 'role']) && roles.some((role) => role === Reflect.get(value, 'role'))
+    hasTexts(value, [...names, 'role']) &&
+    roles.some((role) => role === Reflect.get(value, 'role')) &&
+    Array.isArray(projectIds) &&
+    projectIds.every((projectId) => typeof projectId === 'string')
   );
 }

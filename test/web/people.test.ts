@@ -5,6 +5,7 @@ import { hasBrowser } from '../harness/clients/browser.ts';
 import { batchCreate, newEvent } from '../harness/clients/client.ts';
 import { identify, profileOf } from '../harness/clients/profile-client.ts';
 import { startMailServer } from '../harness/servers/mail-server.ts';
+import { linkInMail } from '../harness/web/link-in-mail.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs } from '../harness/web/web-app.ts';
 
@@ -27,7 +28,7 @@ describe.runIf(hasBrowser)('in the browser', async () => {
     const [mail] = mails.received;
     expect(mail?.to).toEqual([guest.email]);
     const second = await app.newReader();
-    const joining = await second.openTab(linkOf(mail?.text ?? ''));
+    const joining = await second.openTab(linkInMail(mail, '/invitation'));
     await joining.getByLabel('E-mail').fill(guest.email);
     await joining.getByLabel('Password').fill(guest.password);
     await joining.getByRole('button', { name: 'Create the account' }).click();
@@ -108,9 +109,3 @@ describe.runIf(hasBrowser)('in the browser', async () => {
     await context.close();
   });
 });
-
-/** The path of the link in a mail, whose long lines are folded. */
-function linkOf(mail: string): string {
-  const plain = mail.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
-  return /\/invitation\?token=[\w.-]+/.exec(plain)?.[0] ?? '';
-}

@@ -10,6 +10,7 @@ import {
   AlertConditionSchema,
   AlertInterval,
 } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
+import type { Member } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import {
   AggregationType,
   EventQuerySchema,
@@ -66,6 +67,7 @@ export function AlertForm(props: {
   const [recovery, setRecovery] = useState(String(condition?.recoveryThreshold ?? ''));
   const [interval, setInterval] = useState(String(before?.interval ?? AlertInterval.HOUR));
   const [told, setTold] = useState<readonly string[]>(before?.recipientIds ?? [me]);
+  const members = useMembersOfProject(projectId);
   const send = async (): Promise<void> => {
     const fields = {
       displayName,
@@ -73,7 +75,7 @@ export function AlertForm(props: {
       condition: conditionOf(kind, threshold, recovery),
       interval: Number(interval),
     };
-    const recipientIds = [...told];
+    const recipientIds = stillMembers(told, members);
     const { alert } = before
       ? await alertsClient.update(
           { ...fields, id: before.id, recipients: { recipientIds } },
@@ -115,7 +117,7 @@ export function AlertForm(props: {
           onValue={setRecovery}
         />
       </fieldset>
-      <Recipients told={told} onChange={setTold} />
+      <Recipients members={members ?? []} told={told} onChange={setTold} />
     </Form>
   );
 }
@@ -178,16 +180,32 @@ function Question(props: { spec: InsightQuerySpec; onChange: (spec: InsightQuery
   );
 }
 
-function Recipients(props: { told: readonly string[]; onChange: (ids: string[]) => void }) {
-  const { told, onChange } = props;
+/** Undefined until they are loaded. */
+function useMembersOfProject(projectId: string): Member[] | undefined {
   const org = currentOrg.value;
   const { data } = useResource(org ? `members ${org.id}` : undefined, (signal) =>
     orgsClient.listMembers({ orgId: org?.id ?? '' }, { signal }),
   );
+  return data?.members.filter(
+    ({ projects }) => projects === undefined || projects.projectIds.includes(projectId),
+  );
+}
+
+/** Who has left, or has the project no more, is no recipient any more. */
+function stillMembers(told: readonly string[], members: Member[] | undefined): string[] {
+  return told.filter((id) => members?.some(({ customerId }) => customerId === id) !== false);
+}
+
+function Recipients(props: {
+  members: readonly Member[];
+  told: readonly string[];
+  onChange: (ids: string[]) => void;
+}) {
+  const { members, told, onChange } = props;
   return (
     <fieldset>
       <legend>Mail to</legend>
-      {(data?.members ?? []).map(({ customerId, displayName, email }) => (
+      {members.map(({ customerId, displayName, email }) => (
         <Check
           key={customerId}
           label={displayName ? `${displayName}, ${email}` : email}

@@ -12,6 +12,13 @@ import { Fault } from '../ui/fault.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { orgsClient, Role } from '../workspace.ts';
 import { Action } from './action.tsx';
+import {
+  type Chosen,
+  isChoice,
+  ProjectChoice,
+  projectNames,
+  projectsField,
+} from './people/project-choice.tsx';
 import { roleChoices, roleName } from './role-choices.ts';
 
 type HandedOver = { email: string; link: string };
@@ -47,6 +54,7 @@ export function Invitations(props: { org: Org; isInviting: boolean; end: () => v
             <tr>
               <th scope="col">E-mail</th>
               <th scope="col">Role</th>
+              <th scope="col">Projects</th>
               <th scope="col">Good until</th>
               <th scope="col">
                 <span class="unseen">Actions</span>
@@ -95,14 +103,20 @@ function Invite(props: { orgId: string; onSent: Sent; onClose: () => void }) {
   const { orgId, onClose } = props;
   const [email, setEmail] = useState('');
   const [role, setRole] = useState(String(Role.MEMBER));
+  const [projects, setProjects] = useState<Chosen>();
+  const isAdmin = role === String(Role.ADMIN);
+  const chosen = isAdmin ? undefined : projects;
   const send = async (): Promise<void> => {
-    const { link } = await orgsClient.inviteMember({ orgId, email, role: Number(role) });
+    const { link } = await orgsClient.inviteMember({
+      ...{ orgId, email, role: Number(role) },
+      ...projectsField(chosen),
+    });
     onClose();
     props.onSent(email, link);
   };
   return (
     <Dialog title="Invite somebody" onClose={onClose}>
-      <Form action="Send the invitation" send={send} isReady={email !== ''}>
+      <Form action="Send the invitation" send={send} isReady={email !== '' && isChoice(chosen)}>
         <Field label="E-mail" type="email" required value={email} onValue={setEmail} />
         <Select
           label="Role"
@@ -111,6 +125,7 @@ function Invite(props: { orgId: string; onSent: Sent; onClose: () => void }) {
           options={roleChoices}
           onValue={setRole}
         />
+        {isAdmin ? null : <ProjectChoice orgId={orgId} chosen={chosen} onChoose={setProjects} />}
       </Form>
     </Dialog>
   );
@@ -123,11 +138,12 @@ function InvitationRow(props: {
   onChange: () => void;
 }) {
   const { orgId } = props;
-  const { id, email, role, expireTime } = props.invitation;
+  const { id, email, role, expireTime, projects } = props.invitation;
   return (
     <tr>
       <td>{email}</td>
       <td>{roleName(role)}</td>
+      <td>{projectNames(orgId, projects?.projectIds)}</td>
       <td>
         <Time at={expireTime} />
       </td>

@@ -1,4 +1,4 @@
-// Members with their roles. Invitations that wait are invitations.tsx's.
+// Members with their roles and projects. Invitations that wait are invitations.tsx's.
 
 import { useState } from 'preact/hooks';
 import type { Member, Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
@@ -12,6 +12,7 @@ import { toast } from '../ui/toasts.tsx';
 import { orgsClient, Role } from '../workspace.ts';
 import { Action } from './action.tsx';
 import { Invitations } from './invitations.tsx';
+import { MemberProjects } from './people/member-projects.tsx';
 import { roleChoices, roleName } from './role-choices.ts';
 
 export function Members({ org }: { org: Org }) {
@@ -43,6 +44,7 @@ export function Members({ org }: { org: Org }) {
                 <th scope="col">Name</th>
                 <th scope="col">E-mail</th>
                 <th scope="col">Role</th>
+                <th scope="col">Projects</th>
                 <th scope="col">
                   <span class="unseen">Actions</span>
                 </th>
@@ -104,6 +106,12 @@ function MemberRow(props: {
         ) : (
           roleName(member.role)
         )}
+      </td>
+      <td>
+        <MemberProjects
+          {...{ orgId, member, onChange }}
+          mayChange={mayChange && member.role !== Role.ADMIN}
+        />
       </td>
       <td class="number">
         {mayChange ? (

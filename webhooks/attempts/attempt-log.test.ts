@@ -118,6 +118,8 @@ describe('pages of attempts', () => {
     expect(await ids({ eventType })).toEqual(['both', 'edited']);
     expect(await ids({ status, eventType })).toEqual(['both']);
     expect(await ids({ projectId: 'other' })).toEqual(['both']);
+    expect(await ids({ projectIds: ['none', 'other'] })).toEqual(['both']);
+    expect(await ids({ projectIds: ['none'], projectId: 'other' })).toEqual([]);
     const [first] = (await page(ask(webhookId, { pageSize: 1 }))).attempts;
     expect(await ids({ projectId: first?.projectId ?? '' })).toEqual([
       'edited',

@@ -18,6 +18,8 @@ export interface AttemptQuery {
   eventType?: string;
   /** Of the events. */
   projectId?: string;
+  /** The events' must be one of them; absent, of all projects. */
+  projectIds?: readonly string[];
   /** In ms since the epoch, `toMs` excluded. */
   fromMs?: number;
   toMs?: number;
@@ -113,7 +115,7 @@ function* newestFirst({ fromMs, toMs }: TimeRange): Generator<TimeRange> {
 
 /** An attempt whose record was inserted twice is one row: both have one place in the order. */
 function pageStatement(
-  { organizationId, webhookId, status, eventType, projectId }: AttemptQuery,
+  { organizationId, webhookId, status, eventType, projectId, projectIds }: AttemptQuery,
   { fromMs, toMs }: TimeRange,
   after: LogPosition | undefined,
   maxRows: number,
@@ -127,6 +129,7 @@ function pageStatement(
     ...(status === undefined ? [] : ['status = {status:String}']),
     ...(eventType === undefined ? [] : ['event_type = {eventType:String}']),
     ...(projectId === undefined ? [] : ['project_id = {projectId:String}']),
+    ...(projectIds === undefined ? [] : ['project_id IN {projectIds:Array(String)}']),
   ];
   return {
     sql: `
@@ -142,6 +145,7 @@ function pageStatement(
       ...(status !== undefined && { status }),
       ...(eventType !== undefined && { eventType }),
       ...(projectId !== undefined && { projectId }),
+      ...(projectIds !== undefined && { projectIds }),
     },
   };
 }
@@ -151,6 +155,8 @@ export function moment(param: string): string {
 }
 
 function conditionsOf(query: AttemptQuery): string {
-  const { organizationId, webhookId, status, eventType, projectId, fromMs, toMs } = query;
-  return JSON.stringify([organizationId, webhookId, status, eventType, projectId, fromMs, toMs]);
+  const { organizationId, webhookId, status, eventType, projectId, projectIds } = query;
+  const { fromMs, toMs } = query;
+  const which = [organizationId, webhookId, status, eventType, projectId, projectIds];
+  return JSON.stringify([...which, fromMs, toMs]);
 }

@@ -57,7 +57,7 @@ export async function startManagement(
         createManagement({
           access: {
             customers: control.customerAccess,
-            roleOf: control.roleOf,
+            placeOf: control.placeOf,
             organizations: control.directory,
             isProven: (id) => control.customers.get(id)?.emailVerified === true,
           },

@@ -5,9 +5,10 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { AccessRow } from '../../../platform/access/access-table.ts';
 import { refusalError } from '../../../platform/access/auth-interceptor.ts';
 import type { Authentication, CustomerAccess } from '../../../platform/access/authenticate.ts';
-import type { RoleOf } from '../../../platform/access/customer-access.ts';
+import type { PlaceOf } from '../../../platform/access/customer-access.ts';
 import {
   type OrganizationDirectory,
+  type Place,
   type Role,
   roleCovers,
 } from '../../../platform/access/organizations.ts';
@@ -17,7 +18,7 @@ import { failedPrecondition, noSuchOrganization } from './refusals.ts';
 export interface AccessDeps {
   customers: CustomerAccess;
   /** An operator of the instance is an admin of every organization. */
-  roleOf: RoleOf;
+  placeOf: PlaceOf;
   organizations: Pick<OrganizationDirectory, 'findKey'>;
   /** Whether the customer has proved to read their address. */
   isProven(customerId: string): boolean;
@@ -35,9 +36,9 @@ export async function requireAccess(
   organizationId: string,
   needs: Needs,
 ): Promise<Caller> {
-  const { id, role, customerId } = await holderOf(deps, authorization, organizationId);
-  if (role === undefined) throw noSuchOrganization();
-  if (!roleCovers(role, needs.role)) {
+  const { id, place, customerId } = await holderOf(deps, authorization, organizationId);
+  if (place === undefined) throw noSuchOrganization();
+  if (!roleCovers(place.role, needs.role)) {
     throw new ConnectError('your role does not allow this', Code.PermissionDenied);
   }
   if (needs.proof && customerId !== undefined && !deps.isProven(customerId)) {
@@ -45,19 +46,20 @@ export async function requireAccess(
       'your e-mail address is not proven yet: sign in once by a link sent to it, or by a provider',
     );
   }
-  return { id, organizationId };
+  const { projectIds } = place;
+  return { id, organizationId, ...(projectIds !== undefined && { projectIds }) };
 }
 
 interface Holder {
   id: string;
   /** In the organization of the request; undefined where there is none. */
-  role: Role | undefined;
+  place: Place | undefined;
   /** Absent for a key. */
   customerId?: string;
 }
 
 async function holderOf(
-  { customers, roleOf, organizations }: AccessDeps,
+  { customers, placeOf, organizations }: AccessDeps,
   authorization: string | undefined,
   organizationId: string,
 ): Promise<Holder> {
@@ -70,12 +72,12 @@ async function holderOf(
     const key = isKey ? organizations.findKey(credential) : undefined;
     if (key === undefined) throw notValid();
     const isOwn = key.organizationId === organizationId;
-    return { id: key.keyId, role: isOwn ? key.role : undefined };
+    return { id: key.keyId, place: isOwn ? { role: key.role } : undefined };
   }
   // No other key has a point, and every token has two.
   if (!credential.includes('.')) throw notValid();
   const { customerId } = customerOf(await customers.checkToken(credential, anyCustomer, undefined));
-  return { id: customerId, role: roleOf(organizationId, customerId), customerId };
+  return { id: customerId, place: placeOf(organizationId, customerId), customerId };
 }
 
 function bearerOf(authorization: string | undefined): string {

@@ -1,13 +1,13 @@
 // What a method of the management interface is: its route, who may call it, the schemas of its request and answer, and
 // its code. Routing, checks and the published document all read it; none of them knows a method by name.
 
-import type { Role } from '../../../platform/access/organizations.ts';
+import type { Place, Role } from '../../../platform/access/organizations.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { requireValue } from '../schema/check-value.ts';
 import type { AnySchema, ObjectSchema, Schema, ValueOf } from '../schema/schema.ts';
 
 /** A key or a customer with a role in the organization of the request. */
-export interface Caller {
+export interface Caller extends Pick<Place, 'projectIds'> {
   /** The key's or the customer's. */
   id: string;
   organizationId: string;

@@ -44,7 +44,7 @@ const change = operation({
 const organizationOf = (key: string) => key.slice('org_'.length).replace(/-.*/, '');
 const access: RouteOptions['access'] = {
   customers: { isOrgKey: () => true, checkToken: () => expect.fail() },
-  roleOf: () => undefined,
+  placeOf: () => undefined,
   organizations: {
     findKey: (key) => ({ keyId: key, organizationId: organizationOf(key), role: 'viewer' }),
   },

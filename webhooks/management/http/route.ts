@@ -7,6 +7,7 @@ import { type Lease, RequestMemory } from '../../../platform/http/bodies/request
 import { isJson } from '../../../platform/http/content-type.ts';
 import type { NodeHttpRoute } from '../../../platform/http/http.ts';
 import type { Log } from '../../../platform/log.ts';
+import { partsOfCaller } from '../callers-parts.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { type AccessDeps, requireAccess } from './access.ts';
 import { type Answer, closeOf, envelope, failureAnswer, writeAnswer } from './answer.ts';
@@ -110,7 +111,12 @@ async function answerCall(
     await check();
   }
   const values = queryValues(query, operation.query);
-  const json = await operation.run(parts, { path, query: values, body, gone });
+  const json = await operation.run(partsOfCaller(parts, caller), {
+    path,
+    query: values,
+    body,
+    gone,
+  });
   return { status: operation.status, json: operation.answer === undefined ? undefined : json };
 }
 

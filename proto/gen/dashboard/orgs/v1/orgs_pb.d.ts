@@ -62,6 +62,26 @@ export declare type Org = Message<"dashboard.orgs.v1.Org"> & {
 export declare const OrgSchema: GenMessage<Org>;
 
 /**
+ * Some projects of an organization.
+ *
+ * @generated from message dashboard.orgs.v1.ProjectList
+ */
+export declare type ProjectList = Message<"dashboard.orgs.v1.ProjectList"> & {
+  /**
+   * From 1 to 100. Where a caller has some projects only, the others are left out.
+   *
+   * @generated from field: repeated string project_ids = 1;
+   */
+  projectIds: string[];
+};
+
+/**
+ * Describes the message dashboard.orgs.v1.ProjectList.
+ * Use `create(ProjectListSchema)` to create a new message.
+ */
+export declare const ProjectListSchema: GenMessage<ProjectList>;
+
+/**
  * A customer's place in an organization.
  *
  * @generated from message dashboard.orgs.v1.Member
@@ -94,6 +114,13 @@ export declare type Member = Message<"dashboard.orgs.v1.Member"> & {
    * @generated from field: dashboard.orgs.v1.Role role = 4;
    */
   role: Role;
+
+  /**
+   * The projects in which their role holds. Absent: all, also those that are made later.
+   *
+   * @generated from field: dashboard.orgs.v1.ProjectList projects = 5;
+   */
+  projects?: ProjectList | undefined;
 };
 
 /**
@@ -156,6 +183,13 @@ export declare type Invitation = Message<"dashboard.orgs.v1.Invitation"> & {
    * @generated from field: string org_id = 7;
    */
   orgId: string;
+
+  /**
+   * The projects that it gives. Absent: all, also those that are made later.
+   *
+   * @generated from field: dashboard.orgs.v1.ProjectList projects = 8;
+   */
+  projects?: ProjectList | undefined;
 };
 
 /**
@@ -406,6 +440,13 @@ export declare type InviteMemberRequest = Message<"dashboard.orgs.v1.InviteMembe
    * @generated from field: dashboard.orgs.v1.Role role = 3;
    */
   role: Role;
+
+  /**
+   * The projects in which the role shall hold. Absent: all, as it must be for an admin.
+   *
+   * @generated from field: dashboard.orgs.v1.ProjectList projects = 4;
+   */
+  projects?: ProjectList | undefined;
 };
 
 /**
@@ -576,6 +617,60 @@ export declare type UpdateMemberRoleResponse = Message<"dashboard.orgs.v1.Update
  * Use `create(UpdateMemberRoleResponseSchema)` to create a new message.
  */
 export declare const UpdateMemberRoleResponseSchema: GenMessage<UpdateMemberRoleResponse>;
+
+/**
+ * A member's projects.
+ *
+ * @generated from message dashboard.orgs.v1.UpdateMemberProjectsRequest
+ */
+export declare type UpdateMemberProjectsRequest = Message<"dashboard.orgs.v1.UpdateMemberProjectsRequest"> & {
+  /**
+   * Required.
+   *
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * Required.
+   *
+   * @generated from field: string customer_id = 2;
+   */
+  customerId: string;
+
+  /**
+   * Absent: all, also those that are made later.
+   *
+   * @generated from field: dashboard.orgs.v1.ProjectList projects = 3;
+   */
+  projects?: ProjectList | undefined;
+};
+
+/**
+ * Describes the message dashboard.orgs.v1.UpdateMemberProjectsRequest.
+ * Use `create(UpdateMemberProjectsRequestSchema)` to create a new message.
+ */
+export declare const UpdateMemberProjectsRequestSchema: GenMessage<UpdateMemberProjectsRequest>;
+
+/**
+ * The member.
+ *
+ * @generated from message dashboard.orgs.v1.UpdateMemberProjectsResponse
+ */
+export declare type UpdateMemberProjectsResponse = Message<"dashboard.orgs.v1.UpdateMemberProjectsResponse"> & {
+  /**
+   * As it is now.
+   *
+   * @generated from field: dashboard.orgs.v1.Member member = 1;
+   */
+  member?: Member | undefined;
+};
+
+/**
+ * Describes the message dashboard.orgs.v1.UpdateMemberProjectsResponse.
+ * Use `create(UpdateMemberProjectsResponseSchema)` to create a new message.
+ */
+export declare const UpdateMemberProjectsResponseSchema: GenMessage<UpdateMemberProjectsResponse>;
 
 /**
  * Names an organization.
@@ -1034,7 +1129,8 @@ export declare const OrgsService: GenService<{
     output: typeof InviteMemberResponseSchema;
   },
   /**
-   * The members, ordered by address. Role: viewer.
+   * The members, ordered by address. Role: viewer. A caller who has some projects only is shown the members who have
+   * one of them.
    *
    * @generated from rpc dashboard.orgs.v1.OrgsService.ListMembers
    */
@@ -1054,7 +1150,8 @@ export declare const OrgsService: GenService<{
     output: typeof RemoveMemberResponseSchema;
   },
   /**
-   * Gives a member another role. Role: admin. failed_precondition where no admin would be left.
+   * Gives a member another role. Role: admin. failed_precondition where no admin would be left. An admin has all
+   * projects, and keeps them afterwards.
    *
    * @generated from rpc dashboard.orgs.v1.OrgsService.UpdateMemberRole
    */
@@ -1062,6 +1159,17 @@ export declare const OrgsService: GenService<{
     methodKind: "unary";
     input: typeof UpdateMemberRoleRequestSchema;
     output: typeof UpdateMemberRoleResponseSchema;
+  },
+  /**
+   * Gives a member all projects of the organization or some of them, at once. To a member without a project it is
+   * not_found, like one that is not there. Role: admin. invalid_argument where an admin is to have some only.
+   *
+   * @generated from rpc dashboard.orgs.v1.OrgsService.UpdateMemberProjects
+   */
+  updateMemberProjects: {
+    methodKind: "unary";
+    input: typeof UpdateMemberProjectsRequestSchema;
+    output: typeof UpdateMemberProjectsResponseSchema;
   },
   /**
    * Invitations that are neither accepted nor revoked, expired ones included. Role: viewer.

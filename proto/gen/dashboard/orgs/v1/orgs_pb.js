@@ -11,7 +11,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file dashboard/orgs/v1/orgs.proto.
  */
 export const file_dashboard_orgs_v1_orgs = /*@__PURE__*/
-  fileDesc("ChxkYXNoYm9hcmQvb3Jncy92MS9vcmdzLnByb3RvEhFkYXNoYm9hcmQub3Jncy52MSKwAQoDT3JnEgoKAmlkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBHJvbGUYBSABKA4yFy5kYXNoYm9hcmQub3Jncy52MS5Sb2xlImkKBk1lbWJlchITCgtjdXN0b21lcl9pZBgBIAEoCRINCgVlbWFpbBgCIAEoCRIUCgxkaXNwbGF5X25hbWUYAyABKAkSJQoEcm9sZRgEIAEoDjIXLmRhc2hib2FyZC5vcmdzLnYxLlJvbGUi8QEKCkludml0YXRpb24SCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSJQoEcm9sZRgDIAEoDjIXLmRhc2hib2FyZC5vcmdzLnYxLlJvbGUSLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGb3JnX2lkGAcgASgJIoIBCgZPcmdLZXkSCgoCaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEiUKBHJvbGUYAyABKA4yFy5kYXNoYm9hcmQub3Jncy52MS5Sb2xlEi8KC2NyZWF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIlCg1DcmVhdGVSZXF1ZXN0EhQKDGRpc3BsYXlfbmFtZRgBIAEoCSI1Cg5DcmVhdGVSZXNwb25zZRIjCgNvcmcYASABKAsyFi5kYXNoYm9hcmQub3Jncy52MS5PcmciKAoKR2V0UmVxdWVzdBIOCgZvcmdfaWQYASABKAkSCgoCaWQYAiABKAkiMgoLR2V0UmVzcG9uc2USIwoDb3JnGAEgASgLMhYuZGFzaGJvYXJkLm9yZ3MudjEuT3JnIg0KC0xpc3RSZXF1ZXN0IjQKDExpc3RSZXNwb25zZRIkCgRvcmdzGAEgAygLMhYuZGFzaGJvYXJkLm9yZ3MudjEuT3JnIlcKDVVwZGF0ZVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEgoKAmlkGAMgASgJEhkKDGRpc3BsYXlfbmFtZRgCIAEoCUgAiAEBQg8KDV9kaXNwbGF5X25hbWUiNQoOVXBkYXRlUmVzcG9uc2USIwoDb3JnGAEgASgLMhYuZGFzaGJvYXJkLm9yZ3MudjEuT3JnIlsKE0ludml0ZU1lbWJlclJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg0KBWVtYWlsGAIgASgJEiUKBHJvbGUYAyABKA4yFy5kYXNoYm9hcmQub3Jncy52MS5Sb2xlIlcKFEludml0ZU1lbWJlclJlc3BvbnNlEjEKCmludml0YXRpb24YASABKAsyHS5kYXNoYm9hcmQub3Jncy52MS5JbnZpdGF0aW9uEgwKBGxpbmsYAiABKAkiJAoSTGlzdE1lbWJlcnNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCSJBChNMaXN0TWVtYmVyc1Jlc3BvbnNlEioKB21lbWJlcnMYASADKAsyGS5kYXNoYm9hcmQub3Jncy52MS5NZW1iZXIiOgoTUmVtb3ZlTWVtYmVyUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSEwoLY3VzdG9tZXJfaWQYAiABKAkiFgoUUmVtb3ZlTWVtYmVyUmVzcG9uc2UiZQoXVXBkYXRlTWVtYmVyUm9sZVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhMKC2N1c3RvbWVyX2lkGAIgASgJEiUKBHJvbGUYAyABKA4yFy5kYXNoYm9hcmQub3Jncy52MS5Sb2xlIkUKGFVwZGF0ZU1lbWJlclJvbGVSZXNwb25zZRIpCgZtZW1iZXIYASABKAsyGS5kYXNoYm9hcmQub3Jncy52MS5NZW1iZXIiKAoWTGlzdEludml0YXRpb25zUmVxdWVzdBIOCgZvcmdfaWQYASABKAkiTQoXTGlzdEludml0YXRpb25zUmVzcG9uc2USMgoLaW52aXRhdGlvbnMYASADKAsyHS5kYXNoYm9hcmQub3Jncy52MS5JbnZpdGF0aW9uIjEKE1Jlc2VuZEludml0ZVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEgoKAmlkGAIgASgJIlcKFFJlc2VuZEludml0ZVJlc3BvbnNlEjEKCmludml0YXRpb24YASABKAsyHS5kYXNoYm9hcmQub3Jncy52MS5JbnZpdGF0aW9uEgwKBGxpbmsYAiABKAkiMQoTUmV2b2tlSW52aXRlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSCgoCaWQYAiABKAkiFgoUUmV2b2tlSW52aXRlUmVzcG9uc2UiJAoTQWNjZXB0SW52aXRlUmVxdWVzdBINCgV0b2tlbhgBIAEoCSJmChRBY2NlcHRJbnZpdGVSZXNwb25zZRIjCgNvcmcYASABKAsyFi5kYXNoYm9hcmQub3Jncy52MS5PcmcSKQoGbWVtYmVyGAIgASgLMhkuZGFzaGJvYXJkLm9yZ3MudjEuTWVtYmVyIh4KDExlYXZlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkiDwoNTGVhdmVSZXNwb25zZSJiChNDcmVhdGVPcmdLZXlSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSJQoEcm9sZRgDIAEoDjIXLmRhc2hib2FyZC5vcmdzLnYxLlJvbGUiTwoUQ3JlYXRlT3JnS2V5UmVzcG9uc2USKgoHb3JnX2tleRgBIAEoCzIZLmRhc2hib2FyZC5vcmdzLnYxLk9yZ0tleRILCgNrZXkYAiABKAkiJAoSTGlzdE9yZ0tleXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCSJCChNMaXN0T3JnS2V5c1Jlc3BvbnNlEisKCG9yZ19rZXlzGAEgAygLMhkuZGFzaGJvYXJkLm9yZ3MudjEuT3JnS2V5IjEKE1Jldm9rZU9yZ0tleVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEgoKAmlkGAIgASgJIhYKFFJldm9rZU9yZ0tleVJlc3BvbnNlKk4KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfVklFV0VSEAESDwoLUk9MRV9NRU1CRVIQAhIOCgpST0xFX0FETUlOEAMywAsKC09yZ3NTZXJ2aWNlEk0KBkNyZWF0ZRIgLmRhc2hib2FyZC5vcmdzLnYxLkNyZWF0ZVJlcXVlc3QaIS5kYXNoYm9hcmQub3Jncy52MS5DcmVhdGVSZXNwb25zZRJECgNHZXQSHS5kYXNoYm9hcmQub3Jncy52MS5HZXRSZXF1ZXN0Gh4uZGFzaGJvYXJkLm9yZ3MudjEuR2V0UmVzcG9uc2USRwoETGlzdBIeLmRhc2hib2FyZC5vcmdzLnYxLkxpc3RSZXF1ZXN0Gh8uZGFzaGJvYXJkLm9yZ3MudjEuTGlzdFJlc3BvbnNlEk0KBlVwZGF0ZRIgLmRhc2hib2FyZC5vcmdzLnYxLlVwZGF0ZVJlcXVlc3QaIS5kYXNoYm9hcmQub3Jncy52MS5VcGRhdGVSZXNwb25zZRJfCgxJbnZpdGVNZW1iZXISJi5kYXNoYm9hcmQub3Jncy52MS5JbnZpdGVNZW1iZXJSZXF1ZXN0GicuZGFzaGJvYXJkLm9yZ3MudjEuSW52aXRlTWVtYmVyUmVzcG9uc2USXAoLTGlzdE1lbWJlcnMSJS5kYXNoYm9hcmQub3Jncy52MS5MaXN0TWVtYmVyc1JlcXVlc3QaJi5kYXNoYm9hcmQub3Jncy52MS5MaXN0TWVtYmVyc1Jlc3BvbnNlEl8KDFJlbW92ZU1lbWJlchImLmRhc2hib2FyZC5vcmdzLnYxLlJlbW92ZU1lbWJlclJlcXVlc3QaJy5kYXNoYm9hcmQub3Jncy52MS5SZW1vdmVNZW1iZXJSZXNwb25zZRJrChBVcGRhdGVNZW1iZXJSb2xlEiouZGFzaGJvYXJkLm9yZ3MudjEuVXBkYXRlTWVtYmVyUm9sZVJlcXVlc3QaKy5kYXNoYm9hcmQub3Jncy52MS5VcGRhdGVNZW1iZXJSb2xlUmVzcG9uc2USaAoPTGlzdEludml0YXRpb25zEikuZGFzaGJvYXJkLm9yZ3MudjEuTGlzdEludml0YXRpb25zUmVxdWVzdBoqLmRhc2hib2FyZC5vcmdzLnYxLkxpc3RJbnZpdGF0aW9uc1Jlc3BvbnNlEl8KDFJlc2VuZEludml0ZRImLmRhc2hib2FyZC5vcmdzLnYxLlJlc2VuZEludml0ZVJlcXVlc3QaJy5kYXNoYm9hcmQub3Jncy52MS5SZXNlbmRJbnZpdGVSZXNwb25zZRJfCgxSZXZva2VJbnZpdGUSJi5kYXNoYm9hcmQub3Jncy52MS5SZXZva2VJbnZpdGVSZXF1ZXN0GicuZGFzaGJvYXJkLm9yZ3MudjEuUmV2b2tlSW52aXRlUmVzcG9uc2USXwoMQWNjZXB0SW52aXRlEiYuZGFzaGJvYXJkLm9yZ3MudjEuQWNjZXB0SW52aXRlUmVxdWVzdBonLmRhc2hib2FyZC5vcmdzLnYxLkFjY2VwdEludml0ZVJlc3BvbnNlEkoKBUxlYXZlEh8uZGFzaGJvYXJkLm9yZ3MudjEuTGVhdmVSZXF1ZXN0GiAuZGFzaGJvYXJkLm9yZ3MudjEuTGVhdmVSZXNwb25zZRJfCgxDcmVhdGVPcmdLZXkSJi5kYXNoYm9hcmQub3Jncy52MS5DcmVhdGVPcmdLZXlSZXF1ZXN0GicuZGFzaGJvYXJkLm9yZ3MudjEuQ3JlYXRlT3JnS2V5UmVzcG9uc2USXAoLTGlzdE9yZ0tleXMSJS5kYXNoYm9hcmQub3Jncy52MS5MaXN0T3JnS2V5c1JlcXVlc3QaJi5kYXNoYm9hcmQub3Jncy52MS5MaXN0T3JnS2V5c1Jlc3BvbnNlEl8KDFJldm9rZU9yZ0tleRImLmRhc2hib2FyZC5vcmdzLnYxLlJldm9rZU9yZ0tleVJlcXVlc3QaJy5kYXNoYm9hcmQub3Jncy52MS5SZXZva2VPcmdLZXlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("ChxkYXNoYm9hcmQvb3Jncy92MS9vcmdzLnByb3RvEhFkYXNoYm9hcmQub3Jncy52MSKwAQoDT3JnEgoKAmlkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBHJvbGUYBSABKA4yFy5kYXNoYm9hcmQub3Jncy52MS5Sb2xlIiIKC1Byb2plY3RMaXN0EhMKC3Byb2plY3RfaWRzGAEgAygJIpsBCgZNZW1iZXISEwoLY3VzdG9tZXJfaWQYASABKAkSDQoFZW1haWwYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEiUKBHJvbGUYBCABKA4yFy5kYXNoYm9hcmQub3Jncy52MS5Sb2xlEjAKCHByb2plY3RzGAUgASgLMh4uZGFzaGJvYXJkLm9yZ3MudjEuUHJvamVjdExpc3QiowIKCkludml0YXRpb24SCgoCaWQYASABKAkSDQoFZW1haWwYAiABKAkSJQoEcm9sZRgDIAEoDjIXLmRhc2hib2FyZC5vcmdzLnYxLlJvbGUSLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGb3JnX2lkGAcgASgJEjAKCHByb2plY3RzGAggASgLMh4uZGFzaGJvYXJkLm9yZ3MudjEuUHJvamVjdExpc3QiggEKBk9yZ0tleRIKCgJpZBgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSJQoEcm9sZRgDIAEoDjIXLmRhc2hib2FyZC5vcmdzLnYxLlJvbGUSLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiUKDUNyZWF0ZVJlcXVlc3QSFAoMZGlzcGxheV9uYW1lGAEgASgJIjUKDkNyZWF0ZVJlc3BvbnNlEiMKA29yZxgBIAEoCzIWLmRhc2hib2FyZC5vcmdzLnYxLk9yZyIoCgpHZXRSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIKCgJpZBgCIAEoCSIyCgtHZXRSZXNwb25zZRIjCgNvcmcYASABKAsyFi5kYXNoYm9hcmQub3Jncy52MS5PcmciDQoLTGlzdFJlcXVlc3QiNAoMTGlzdFJlc3BvbnNlEiQKBG9yZ3MYASADKAsyFi5kYXNoYm9hcmQub3Jncy52MS5PcmciVwoNVXBkYXRlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSCgoCaWQYAyABKAkSGQoMZGlzcGxheV9uYW1lGAIgASgJSACIAQFCDwoNX2Rpc3BsYXlfbmFtZSI1Cg5VcGRhdGVSZXNwb25zZRIjCgNvcmcYASABKAsyFi5kYXNoYm9hcmQub3Jncy52MS5PcmcijQEKE0ludml0ZU1lbWJlclJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEg0KBWVtYWlsGAIgASgJEiUKBHJvbGUYAyABKA4yFy5kYXNoYm9hcmQub3Jncy52MS5Sb2xlEjAKCHByb2plY3RzGAQgASgLMh4uZGFzaGJvYXJkLm9yZ3MudjEuUHJvamVjdExpc3QiVwoUSW52aXRlTWVtYmVyUmVzcG9uc2USMQoKaW52aXRhdGlvbhgBIAEoCzIdLmRhc2hib2FyZC5vcmdzLnYxLkludml0YXRpb24SDAoEbGluaxgCIAEoCSIkChJMaXN0TWVtYmVyc1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJIkEKE0xpc3RNZW1iZXJzUmVzcG9uc2USKgoHbWVtYmVycxgBIAMoCzIZLmRhc2hib2FyZC5vcmdzLnYxLk1lbWJlciI6ChNSZW1vdmVNZW1iZXJSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRITCgtjdXN0b21lcl9pZBgCIAEoCSIWChRSZW1vdmVNZW1iZXJSZXNwb25zZSJlChdVcGRhdGVNZW1iZXJSb2xlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSEwoLY3VzdG9tZXJfaWQYAiABKAkSJQoEcm9sZRgDIAEoDjIXLmRhc2hib2FyZC5vcmdzLnYxLlJvbGUiRQoYVXBkYXRlTWVtYmVyUm9sZVJlc3BvbnNlEikKBm1lbWJlchgBIAEoCzIZLmRhc2hib2FyZC5vcmdzLnYxLk1lbWJlciJ0ChtVcGRhdGVNZW1iZXJQcm9qZWN0c1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhMKC2N1c3RvbWVyX2lkGAIgASgJEjAKCHByb2plY3RzGAMgASgLMh4uZGFzaGJvYXJkLm9yZ3MudjEuUHJvamVjdExpc3QiSQocVXBkYXRlTWVtYmVyUHJvamVjdHNSZXNwb25zZRIpCgZtZW1iZXIYASABKAsyGS5kYXNoYm9hcmQub3Jncy52MS5NZW1iZXIiKAoWTGlzdEludml0YXRpb25zUmVxdWVzdBIOCgZvcmdfaWQYASABKAkiTQoXTGlzdEludml0YXRpb25zUmVzcG9uc2USMgoLaW52aXRhdGlvbnMYASADKAsyHS5kYXNoYm9hcmQub3Jncy52MS5JbnZpdGF0aW9uIjEKE1Jlc2VuZEludml0ZVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEgoKAmlkGAIgASgJIlcKFFJlc2VuZEludml0ZVJlc3BvbnNlEjEKCmludml0YXRpb24YASABKAsyHS5kYXNoYm9hcmQub3Jncy52MS5JbnZpdGF0aW9uEgwKBGxpbmsYAiABKAkiMQoTUmV2b2tlSW52aXRlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkSCgoCaWQYAiABKAkiFgoUUmV2b2tlSW52aXRlUmVzcG9uc2UiJAoTQWNjZXB0SW52aXRlUmVxdWVzdBINCgV0b2tlbhgBIAEoCSJmChRBY2NlcHRJbnZpdGVSZXNwb25zZRIjCgNvcmcYASABKAsyFi5kYXNoYm9hcmQub3Jncy52MS5PcmcSKQoGbWVtYmVyGAIgASgLMhkuZGFzaGJvYXJkLm9yZ3MudjEuTWVtYmVyIh4KDExlYXZlUmVxdWVzdBIOCgZvcmdfaWQYASABKAkiDwoNTGVhdmVSZXNwb25zZSJiChNDcmVhdGVPcmdLZXlSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSJQoEcm9sZRgDIAEoDjIXLmRhc2hib2FyZC5vcmdzLnYxLlJvbGUiTwoUQ3JlYXRlT3JnS2V5UmVzcG9uc2USKgoHb3JnX2tleRgBIAEoCzIZLmRhc2hib2FyZC5vcmdzLnYxLk9yZ0tleRILCgNrZXkYAiABKAkiJAoSTGlzdE9yZ0tleXNSZXF1ZXN0Eg4KBm9yZ19pZBgBIAEoCSJCChNMaXN0T3JnS2V5c1Jlc3BvbnNlEisKCG9yZ19rZXlzGAEgAygLMhkuZGFzaGJvYXJkLm9yZ3MudjEuT3JnS2V5IjEKE1Jldm9rZU9yZ0tleVJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEgoKAmlkGAIgASgJIhYKFFJldm9rZU9yZ0tleVJlc3BvbnNlKk4KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfVklFV0VSEAESDwoLUk9MRV9NRU1CRVIQAhIOCgpST0xFX0FETUlOEAMyuQwKC09yZ3NTZXJ2aWNlEk0KBkNyZWF0ZRIgLmRhc2hib2FyZC5vcmdzLnYxLkNyZWF0ZVJlcXVlc3QaIS5kYXNoYm9hcmQub3Jncy52MS5DcmVhdGVSZXNwb25zZRJECgNHZXQSHS5kYXNoYm9hcmQub3Jncy52MS5HZXRSZXF1ZXN0Gh4uZGFzaGJvYXJkLm9yZ3MudjEuR2V0UmVzcG9uc2USRwoETGlzdBIeLmRhc2hib2FyZC5vcmdzLnYxLkxpc3RSZXF1ZXN0Gh8uZGFzaGJvYXJkLm9yZ3MudjEuTGlzdFJlc3BvbnNlEk0KBlVwZGF0ZRIgLmRhc2hib2FyZC5vcmdzLnYxLlVwZGF0ZVJlcXVlc3QaIS5kYXNoYm9hcmQub3Jncy52MS5VcGRhdGVSZXNwb25zZRJfCgxJbnZpdGVNZW1iZXISJi5kYXNoYm9hcmQub3Jncy52MS5JbnZpdGVNZW1iZXJSZXF1ZXN0GicuZGFzaGJvYXJkLm9yZ3MudjEuSW52aXRlTWVtYmVyUmVzcG9uc2USXAoLTGlzdE1lbWJlcnMSJS5kYXNoYm9hcmQub3Jncy52MS5MaXN0TWVtYmVyc1JlcXVlc3QaJi5kYXNoYm9hcmQub3Jncy52MS5MaXN0TWVtYmVyc1Jlc3BvbnNlEl8KDFJlbW92ZU1lbWJlchImLmRhc2hib2FyZC5vcmdzLnYxLlJlbW92ZU1lbWJlclJlcXVlc3QaJy5kYXNoYm9hcmQub3Jncy52MS5SZW1vdmVNZW1iZXJSZXNwb25zZRJrChBVcGRhdGVNZW1iZXJSb2xlEiouZGFzaGJvYXJkLm9yZ3MudjEuVXBkYXRlTWVtYmVyUm9sZVJlcXVlc3QaKy5kYXNoYm9hcmQub3Jncy52MS5VcGRhdGVNZW1iZXJSb2xlUmVzcG9uc2USdwoUVXBkYXRlTWVtYmVyUHJvamVjdHMSLi5kYXNoYm9hcmQub3Jncy52MS5VcGRhdGVNZW1iZXJQcm9qZWN0c1JlcXVlc3QaLy5kYXNoYm9hcmQub3Jncy52MS5VcGRhdGVNZW1iZXJQcm9qZWN0c1Jlc3BvbnNlEmgKD0xpc3RJbnZpdGF0aW9ucxIpLmRhc2hib2FyZC5vcmdzLnYxLkxpc3RJbnZpdGF0aW9uc1JlcXVlc3QaKi5kYXNoYm9hcmQub3Jncy52MS5MaXN0SW52aXRhdGlvbnNSZXNwb25zZRJfCgxSZXNlbmRJbnZpdGUSJi5kYXNoYm9hcmQub3Jncy52MS5SZXNlbmRJbnZpdGVSZXF1ZXN0GicuZGFzaGJvYXJkLm9yZ3MudjEuUmVzZW5kSW52aXRlUmVzcG9uc2USXwoMUmV2b2tlSW52aXRlEiYuZGFzaGJvYXJkLm9yZ3MudjEuUmV2b2tlSW52aXRlUmVxdWVzdBonLmRhc2hib2FyZC5vcmdzLnYxLlJldm9rZUludml0ZVJlc3BvbnNlEl8KDEFjY2VwdEludml0ZRImLmRhc2hib2FyZC5vcmdzLnYxLkFjY2VwdEludml0ZVJlcXVlc3QaJy5kYXNoYm9hcmQub3Jncy52MS5BY2NlcHRJbnZpdGVSZXNwb25zZRJKCgVMZWF2ZRIfLmRhc2hib2FyZC5vcmdzLnYxLkxlYXZlUmVxdWVzdBogLmRhc2hib2FyZC5vcmdzLnYxLkxlYXZlUmVzcG9uc2USXwoMQ3JlYXRlT3JnS2V5EiYuZGFzaGJvYXJkLm9yZ3MudjEuQ3JlYXRlT3JnS2V5UmVxdWVzdBonLmRhc2hib2FyZC5vcmdzLnYxLkNyZWF0ZU9yZ0tleVJlc3BvbnNlElwKC0xpc3RPcmdLZXlzEiUuZGFzaGJvYXJkLm9yZ3MudjEuTGlzdE9yZ0tleXNSZXF1ZXN0GiYuZGFzaGJvYXJkLm9yZ3MudjEuTGlzdE9yZ0tleXNSZXNwb25zZRJfCgxSZXZva2VPcmdLZXkSJi5kYXNoYm9hcmQub3Jncy52MS5SZXZva2VPcmdLZXlSZXF1ZXN0GicuZGFzaGJvYXJkLm9yZ3MudjEuUmV2b2tlT3JnS2V5UmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * Describes the message dashboard.orgs.v1.Org.
@@ -21,249 +21,270 @@ export const OrgSchema = /*@__PURE__*/
   messageDesc(file_dashboard_orgs_v1_orgs, 0);
 
 /**
+ * Describes the message dashboard.orgs.v1.ProjectList.
+ * Use `create(ProjectListSchema)` to create a new message.
+ */
+export const ProjectListSchema = /*@__PURE__*/
+  messageDesc(file_dashboard_orgs_v1_orgs, 1);
+
+/**
  * Describes the message dashboard.orgs.v1.Member.
  * Use `create(MemberSchema)` to create a new message.
  */
 export const MemberSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 1);
+  messageDesc(file_dashboard_orgs_v1_orgs, 2);
 
 /**
  * Describes the message dashboard.orgs.v1.Invitation.
  * Use `create(InvitationSchema)` to create a new message.
  */
 export const InvitationSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 2);
+  messageDesc(file_dashboard_orgs_v1_orgs, 3);
 
 /**
  * Describes the message dashboard.orgs.v1.OrgKey.
  * Use `create(OrgKeySchema)` to create a new message.
  */
 export const OrgKeySchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 3);
+  messageDesc(file_dashboard_orgs_v1_orgs, 4);
 
 /**
  * Describes the message dashboard.orgs.v1.CreateRequest.
  * Use `create(CreateRequestSchema)` to create a new message.
  */
 export const CreateRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 4);
+  messageDesc(file_dashboard_orgs_v1_orgs, 5);
 
 /**
  * Describes the message dashboard.orgs.v1.CreateResponse.
  * Use `create(CreateResponseSchema)` to create a new message.
  */
 export const CreateResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 5);
+  messageDesc(file_dashboard_orgs_v1_orgs, 6);
 
 /**
  * Describes the message dashboard.orgs.v1.GetRequest.
  * Use `create(GetRequestSchema)` to create a new message.
  */
 export const GetRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 6);
+  messageDesc(file_dashboard_orgs_v1_orgs, 7);
 
 /**
  * Describes the message dashboard.orgs.v1.GetResponse.
  * Use `create(GetResponseSchema)` to create a new message.
  */
 export const GetResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 7);
+  messageDesc(file_dashboard_orgs_v1_orgs, 8);
 
 /**
  * Describes the message dashboard.orgs.v1.ListRequest.
  * Use `create(ListRequestSchema)` to create a new message.
  */
 export const ListRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 8);
+  messageDesc(file_dashboard_orgs_v1_orgs, 9);
 
 /**
  * Describes the message dashboard.orgs.v1.ListResponse.
  * Use `create(ListResponseSchema)` to create a new message.
  */
 export const ListResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 9);
+  messageDesc(file_dashboard_orgs_v1_orgs, 10);
 
 /**
  * Describes the message dashboard.orgs.v1.UpdateRequest.
  * Use `create(UpdateRequestSchema)` to create a new message.
  */
 export const UpdateRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 10);
+  messageDesc(file_dashboard_orgs_v1_orgs, 11);
 
 /**
  * Describes the message dashboard.orgs.v1.UpdateResponse.
  * Use `create(UpdateResponseSchema)` to create a new message.
  */
 export const UpdateResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 11);
+  messageDesc(file_dashboard_orgs_v1_orgs, 12);
 
 /**
  * Describes the message dashboard.orgs.v1.InviteMemberRequest.
  * Use `create(InviteMemberRequestSchema)` to create a new message.
  */
 export const InviteMemberRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 12);
+  messageDesc(file_dashboard_orgs_v1_orgs, 13);
 
 /**
  * Describes the message dashboard.orgs.v1.InviteMemberResponse.
  * Use `create(InviteMemberResponseSchema)` to create a new message.
  */
 export const InviteMemberResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 13);
+  messageDesc(file_dashboard_orgs_v1_orgs, 14);
 
 /**
  * Describes the message dashboard.orgs.v1.ListMembersRequest.
  * Use `create(ListMembersRequestSchema)` to create a new message.
  */
 export const ListMembersRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 14);
+  messageDesc(file_dashboard_orgs_v1_orgs, 15);
 
 /**
  * Describes the message dashboard.orgs.v1.ListMembersResponse.
  * Use `create(ListMembersResponseSchema)` to create a new message.
  */
 export const ListMembersResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 15);
+  messageDesc(file_dashboard_orgs_v1_orgs, 16);
 
 /**
  * Describes the message dashboard.orgs.v1.RemoveMemberRequest.
  * Use `create(RemoveMemberRequestSchema)` to create a new message.
  */
 export const RemoveMemberRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 16);
+  messageDesc(file_dashboard_orgs_v1_orgs, 17);
 
 /**
  * Describes the message dashboard.orgs.v1.RemoveMemberResponse.
  * Use `create(RemoveMemberResponseSchema)` to create a new message.
  */
 export const RemoveMemberResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 17);
+  messageDesc(file_dashboard_orgs_v1_orgs, 18);
 
 /**
  * Describes the message dashboard.orgs.v1.UpdateMemberRoleRequest.
  * Use `create(UpdateMemberRoleRequestSchema)` to create a new message.
  */
 export const UpdateMemberRoleRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 18);
+  messageDesc(file_dashboard_orgs_v1_orgs, 19);
 
 /**
  * Describes the message dashboard.orgs.v1.UpdateMemberRoleResponse.
  * Use `create(UpdateMemberRoleResponseSchema)` to create a new message.
  */
 export const UpdateMemberRoleResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 19);
+  messageDesc(file_dashboard_orgs_v1_orgs, 20);
+
+/**
+ * Describes the message dashboard.orgs.v1.UpdateMemberProjectsRequest.
+ * Use `create(UpdateMemberProjectsRequestSchema)` to create a new message.
+ */
+export const UpdateMemberProjectsRequestSchema = /*@__PURE__*/
+  messageDesc(file_dashboard_orgs_v1_orgs, 21);
+
+/**
+ * Describes the message dashboard.orgs.v1.UpdateMemberProjectsResponse.
+ * Use `create(UpdateMemberProjectsResponseSchema)` to create a new message.
+ */
+export const UpdateMemberProjectsResponseSchema = /*@__PURE__*/
+  messageDesc(file_dashboard_orgs_v1_orgs, 22);
 
 /**
  * Describes the message dashboard.orgs.v1.ListInvitationsRequest.
  * Use `create(ListInvitationsRequestSchema)` to create a new message.
  */
 export const ListInvitationsRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 20);
+  messageDesc(file_dashboard_orgs_v1_orgs, 23);
 
 /**
  * Describes the message dashboard.orgs.v1.ListInvitationsResponse.
  * Use `create(ListInvitationsResponseSchema)` to create a new message.
  */
 export const ListInvitationsResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 21);
+  messageDesc(file_dashboard_orgs_v1_orgs, 24);
 
 /**
  * Describes the message dashboard.orgs.v1.ResendInviteRequest.
  * Use `create(ResendInviteRequestSchema)` to create a new message.
  */
 export const ResendInviteRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 22);
+  messageDesc(file_dashboard_orgs_v1_orgs, 25);
 
 /**
  * Describes the message dashboard.orgs.v1.ResendInviteResponse.
  * Use `create(ResendInviteResponseSchema)` to create a new message.
  */
 export const ResendInviteResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 23);
+  messageDesc(file_dashboard_orgs_v1_orgs, 26);
 
 /**
  * Describes the message dashboard.orgs.v1.RevokeInviteRequest.
  * Use `create(RevokeInviteRequestSchema)` to create a new message.
  */
 export const RevokeInviteRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 24);
+  messageDesc(file_dashboard_orgs_v1_orgs, 27);
 
 /**
  * Describes the message dashboard.orgs.v1.RevokeInviteResponse.
  * Use `create(RevokeInviteResponseSchema)` to create a new message.
  */
 export const RevokeInviteResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 25);
+  messageDesc(file_dashboard_orgs_v1_orgs, 28);
 
 /**
  * Describes the message dashboard.orgs.v1.AcceptInviteRequest.
  * Use `create(AcceptInviteRequestSchema)` to create a new message.
  */
 export const AcceptInviteRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 26);
+  messageDesc(file_dashboard_orgs_v1_orgs, 29);
 
 /**
  * Describes the message dashboard.orgs.v1.AcceptInviteResponse.
  * Use `create(AcceptInviteResponseSchema)` to create a new message.
  */
 export const AcceptInviteResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 27);
+  messageDesc(file_dashboard_orgs_v1_orgs, 30);
 
 /**
  * Describes the message dashboard.orgs.v1.LeaveRequest.
  * Use `create(LeaveRequestSchema)` to create a new message.
  */
 export const LeaveRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 28);
+  messageDesc(file_dashboard_orgs_v1_orgs, 31);
 
 /**
  * Describes the message dashboard.orgs.v1.LeaveResponse.
  * Use `create(LeaveResponseSchema)` to create a new message.
  */
 export const LeaveResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 29);
+  messageDesc(file_dashboard_orgs_v1_orgs, 32);
 
 /**
  * Describes the message dashboard.orgs.v1.CreateOrgKeyRequest.
  * Use `create(CreateOrgKeyRequestSchema)` to create a new message.
  */
 export const CreateOrgKeyRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 30);
+  messageDesc(file_dashboard_orgs_v1_orgs, 33);
 
 /**
  * Describes the message dashboard.orgs.v1.CreateOrgKeyResponse.
  * Use `create(CreateOrgKeyResponseSchema)` to create a new message.
  */
 export const CreateOrgKeyResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 31);
+  messageDesc(file_dashboard_orgs_v1_orgs, 34);
 
 /**
  * Describes the message dashboard.orgs.v1.ListOrgKeysRequest.
  * Use `create(ListOrgKeysRequestSchema)` to create a new message.
  */
 export const ListOrgKeysRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 32);
+  messageDesc(file_dashboard_orgs_v1_orgs, 35);
 
 /**
  * Describes the message dashboard.orgs.v1.ListOrgKeysResponse.
  * Use `create(ListOrgKeysResponseSchema)` to create a new message.
  */
 export const ListOrgKeysResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 33);
+  messageDesc(file_dashboard_orgs_v1_orgs, 36);
 
 /**
  * Describes the message dashboard.orgs.v1.RevokeOrgKeyRequest.
  * Use `create(RevokeOrgKeyRequestSchema)` to create a new message.
  */
 export const RevokeOrgKeyRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 34);
+  messageDesc(file_dashboard_orgs_v1_orgs, 37);
 
 /**
  * Describes the message dashboard.orgs.v1.RevokeOrgKeyResponse.
  * Use `create(RevokeOrgKeyResponseSchema)` to create a new message.
  */
 export const RevokeOrgKeyResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_orgs_v1_orgs, 35);
+  messageDesc(file_dashboard_orgs_v1_orgs, 38);
 
 /**
  * Describes the enum dashboard.orgs.v1.Role.
