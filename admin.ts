@@ -11,6 +11,7 @@ import {
   exportRecords,
   type Operator,
   prepareInstanceKeyCommand,
+  resetSecondFactor,
   restoreRecords,
   rotateInstanceKeyCommand,
   rotateSigningKeyCommand,
@@ -30,6 +31,7 @@ const usage = `npm run admin -- [--data DIR] <command>
   create-customer --email E [--name N] [--password P] [--super-admin]
   grant-super-admin --email E
   revoke-super-admin --email E
+  reset-second-factor --email E
   rotate-instance-key [--prepare | --drop-old]
   rotate-signing-key [--drop-old]
   export FILE
@@ -105,6 +107,8 @@ function brokerCommandOf([name, file]: string[], values: Flags): BrokerCommand {
       return (operator) => setSuperAdmin(operator, { email, on: true });
     case 'revoke-super-admin':
       return (operator) => setSuperAdmin(operator, { email, on: false });
+    case 'reset-second-factor':
+      return (operator) => resetSecondFactor(operator, { email });
     case 'rotate-instance-key':
       if (values.prepare && values['drop-old']) break;
       if (values.prepare) return prepareInstanceKeyCommand;

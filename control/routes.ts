@@ -9,14 +9,13 @@ import { customerOf, principalOf } from '../platform/access/auth-interceptor.ts'
 import { membershipOf } from '../platform/access/organization-interceptor.ts';
 import { AlertsService } from '../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 import { AnnotationsService } from '../proto/gen/dashboard/annotations/v1/annotations_pb.js';
-import { CustomersService } from '../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { DashboardsService } from '../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { GoalsService } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { ImportsService } from '../proto/gen/dashboard/imports/v1/imports_pb.js';
 import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
+import { type AccountDeps, registerAccounts } from './account-routes.ts';
 import {
   type AlertDeps,
   createAlert,
@@ -33,18 +32,6 @@ import {
   listAnnotations,
   updateAnnotation,
 } from './annotations/annotation-rpc.ts';
-import { type RefreshDeps, refreshToken, signOut } from './auth/refresh-token.ts';
-import { withSessionCookie } from './auth/session-cookie.ts';
-import { type SignInDeps, signIn } from './auth/sign-in/sign-in.ts';
-import { type MagicLinkDeps, signInWithMagicLink } from './auth/sign-in/sign-in-with-magic-link.ts';
-import { type OAuthDeps, signInWithOAuth, startOAuth } from './auth/sign-in/sign-in-with-oauth.ts';
-import { type SignUpDeps, signUp } from './auth/sign-in/sign-up.ts';
-import {
-  type CustomerDeps,
-  getCustomer,
-  listCustomers,
-  updateCustomer,
-} from './customers/customer-rpc.ts';
 import {
   createDashboardRpc,
   type DashboardDeps,
@@ -55,7 +42,6 @@ import {
   upsertDashboard,
 } from './dashboards/dashboard-rpc.ts';
 import { createShare, listShares, revokeShare, type ShareDeps } from './dashboards/share-rpc.ts';
-import { type OpenDemoDeps, openDemo } from './demo/open-demo.ts';
 import {
   createGoal,
   deleteGoal,
@@ -108,19 +94,13 @@ import {
   updateProject,
 } from './projects/project-rpc.ts';
 
-export type ControlDeps = SignUpDeps &
-  SignInDeps &
-  MagicLinkDeps &
-  OAuthDeps &
-  RefreshDeps &
-  OpenDemoDeps &
+export type ControlDeps = AccountDeps &
   OrgDeps &
   MembersDeps &
   OrgKeysDeps &
   InvitationDeps &
   AcceptInviteDeps &
   ProjectDeps &
-  CustomerDeps &
   DashboardDeps &
   ShareDeps &
   AnnotationDeps &
@@ -134,24 +114,7 @@ export type ControlDeps = SignUpDeps &
  * ImportsService, DashboardsService without Render, GoalsService without Measure, and AlertsService without Test.
  */
 export function registerControl(router: ConnectRouter, deps: ControlDeps): void {
-  router.service(AuthService, {
-    signUp: inSession((request, context) => signUp(deps, request, context)),
-    signIn: inSession((request, context) => signIn(deps, request, context)),
-    signInWithMagicLink: inSession((request, context) =>
-      signInWithMagicLink(deps, request, context),
-    ),
-    listOAuthProviders: () => ({ providers: [...deps.providers.keys()] }),
-    startOAuth: (request, context) => startOAuth(deps, request, context),
-    signInWithOAuth: inSession((request, context) => signInWithOAuth(deps, request, context)),
-    openDemo: inSession((request, context) => openDemo(deps, request, context)),
-    refreshToken: inSession((request, context) => refreshToken(deps, request, context)),
-    signOut: (request, context) => signOut(deps, request, context),
-  });
-  router.service(CustomersService, {
-    list: (request, context) => listCustomers(deps, request, customerOf(context)),
-    get: (request, context) => getCustomer(deps, request, customerOf(context)),
-    update: (request, context) => updateCustomer(deps, request, customerOf(context)),
-  });
+  registerAccounts(router, deps);
   registerOrganizations(router, deps);
   registerProjects(router, deps);
   registerDashboards(router, deps);
@@ -159,13 +122,6 @@ export function registerControl(router: ConnectRouter, deps: ControlDeps): void 
   registerGoals(router, deps);
   registerAlerts(router, deps);
   registerImports(router, deps);
-}
-
-/** For methods that answer a refresh token: a browser gets it as a cookie. */
-function inSession<I, A extends object>(
-  method: (request: I, context: HandlerContext) => Promise<A & { refreshToken?: string }>,
-): (request: I, context: HandlerContext) => Promise<A> {
-  return async (request, context) => withSessionCookie(await method(request, context), context);
 }
 
 function registerOrganizations(router: ConnectRouter, deps: ControlDeps): void {

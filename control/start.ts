@@ -42,16 +42,18 @@ import { createMagicLinks } from './auth/magic-link.ts';
 import { createOAuthProvider } from './auth/oauth-provider.ts';
 import { createPasswords, type Passwords } from './auth/passwords.ts';
 import { createProvenAddress } from './auth/proven-address.ts';
-import { createSessions, type EndAccess, type SessionPlaces } from './auth/session.ts';
+import { createChallenges } from './auth/second-factor/challenge.ts';
+import { createSecondFactors } from './auth/second-factor/second-factors.ts';
+import { createSessions } from './auth/session.ts';
 import { createMayJoin } from './auth/sign-in/may-join.ts';
-import { createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
+import { createBeginSession, createSignInCustomer } from './auth/sign-in/sign-in-customer.ts';
 import { openSigningKeys } from './auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from './buckets.ts';
 import { type ChangeLimits, createChangeLimit, defaultChangeLimits } from './change-limit.ts';
-import { withoutSession, withSession } from './customers/customer-record.ts';
 import { type CustomerStore, createCustomerStore } from './customers/customer-store.ts';
 import { ensureFirstProject } from './customers/first-project.ts';
 import { createProveCustomer } from './customers/proven-customer.ts';
+import { createSessionPlaces } from './customers/session-places.ts';
 import { createEndUnprovenGrants } from './customers/unproven-grants.ts';
 import { openDashboards } from './dashboards/open-dashboards.ts';
 import type { CheckQuestion } from './dashboards/tile-fields.ts';
@@ -61,6 +63,7 @@ import type { ImportSettings } from './imports/import-rpc.ts';
 import { refuseLostCustomers } from './lost-customers.ts';
 import { createOrganizationMail, type OrganizationMail } from './mail/organization-mail.ts';
 import { type Mail, startMail } from './mail/start-mail.ts';
+import { createTellOfSecondFactor } from './mail/tell-of-second-factor.ts';
 import { createOpenCallLimit } from './open-call-limit.ts';
 import { openItems } from './project-items/open-items.ts';
 import {
@@ -155,7 +158,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const mail = startMail({ ...options, box, othersKeptOut: keptOut });
   const byOrganization = createProjectsByOrganization(projects);
   const records = { customers, organizations, directory, projects, byOrganization };
-  const auth = createAuth(options, { ...records, buckets, accessTokens });
+  const auth = createAuth(options, { ...records, buckets, accessTokens, box });
   const dashboards = openDashboards(buckets, options);
   const items = openItems(buckets, byOrganization);
   const deps: ControlDeps = {
@@ -169,6 +172,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     placeOf,
     accessTokens,
     ...mail,
+    tellOfSecondFactor: createTellOfSecondFactor({ ...mail, publicUrl: options.publicUrl }),
     box,
     listedRows: createListedRows(clock),
     publicUrl: options.publicUrl,
@@ -224,13 +228,16 @@ interface AuthRecords {
   byOrganization: ProjectsByOrganization;
   buckets: ControlBuckets;
   accessTokens: AccessTokens;
+  box: SecretBox;
 }
 
 /** Everything that signing up, in and out needs. */
 function createAuth(options: ControlOptions, records: AuthRecords) {
   const { settings, attemptLimits, clock } = options;
-  const { customers, organizations, directory, projects, buckets, accessTokens } = records;
-  const sessions = createSessions(buckets.sessions, createPlaces(customers, clock), clock);
+  const { customers, organizations, directory, projects, buckets, accessTokens, box } = records;
+  const attempts = createAttempts(clock, attemptLimits ?? defaultAttemptLimits);
+  const challenges = createChallenges(box, clock);
+  const sessions = createSessions(buckets.sessions, createSessionPlaces(customers, clock), clock);
   const endUnprovenGrants = createEndUnprovenGrants({ ...records, clock });
   const proveCustomer = createProveCustomer({ customers, endUnprovenGrants, clock });
   const onlyThisMachine = (context: HandlerContext) =>
@@ -238,6 +245,13 @@ function createAuth(options: ControlOptions, records: AuthRecords) {
   const mayJoin = createMayJoin({ settings, onlyThisMachine, directory, clock });
   const makeProject = (project: Parameters<typeof ensureProjectWithKey>[1]) =>
     ensureProjectWithKey(projects, project, clock);
+  const beginSession = createBeginSession({
+    sessions,
+    accessTokens,
+    ensureFirstProject: (customer) =>
+      ensureFirstProject({ customers, organizations, makeProject, clock }, customer),
+    clock,
+  });
   return {
     sessions,
     proveCustomer,
@@ -245,49 +259,15 @@ function createAuth(options: ControlOptions, records: AuthRecords) {
     mayJoin,
     passwords: createPasswords(),
     magicLinks: createMagicLinks(buckets.magicLinks, clock),
-    attempts: createAttempts(clock, attemptLimits ?? defaultAttemptLimits),
+    attempts,
+    challenges,
+    secondFactors: createSecondFactors({ customers, attempts, box, clock }),
     provenAddress: createProvenAddress({ customers, proveCustomer, mayJoin }),
-    signInCustomer: createSignInCustomer({
-      sessions,
-      accessTokens,
-      ensureFirstProject: (customer) =>
-        ensureFirstProject({ customers, organizations, makeProject, clock }, customer),
-      clock,
-    }),
+    beginSession,
+    signInCustomer: createSignInCustomer({ challenges, beginSession, clock }),
     providers: new Map(
       settings.oauthProviders.map((provider) => [provider.name, createOAuthProvider(provider)]),
     ),
-  };
-}
-
-/** The customer's record names their sessions: the bucket finds a session by its own id only. */
-function createPlaces(
-  customers: Pick<CustomerStore, 'get' | 'change'>,
-  clock: Clock,
-): SessionPlaces {
-  return {
-    endAccess: createEndAccess(customers, clock),
-    async take(customerId, sessionId) {
-      let displaced: readonly string[] = [];
-      await customers.change(customerId, (before) => {
-        const next = withSession(before, sessionId);
-        displaced = next.displaced;
-        return next.record;
-      });
-      return displaced;
-    },
-    taken: (customerId) => customers.get(customerId)?.sessionIds ?? [],
-  };
-}
-
-/** The customer's record says which sessions ended: every process watches it. */
-function createEndAccess(customers: Pick<CustomerStore, 'change'>, clock: Clock): EndAccess {
-  return async (customerId, sessionId) => {
-    const nowMs = clock.nowMs();
-    const untilMs = nowMs + signedTokenLifetimeMs;
-    await customers.change(customerId, (record) =>
-      withoutSession(record, sessionId, { nowMs, untilMs }),
-    );
   };
 }
 

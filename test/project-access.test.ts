@@ -1,9 +1,7 @@
 // A member who has some projects of an organization: to every method of every service, and of the webhook interface,
 // the other projects are not there. Methods come from the definitions, so that a new one is held to it unnamed.
 
-import { create, type DescMethod, type DescService, toJsonString } from '@bufbuild/protobuf';
-import { reflect } from '@bufbuild/protobuf/reflect';
-import { ConnectError } from '@connectrpc/connect';
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessTable } from '../platform/access/access-table.ts';
 import { Role } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
@@ -12,6 +10,7 @@ import { operations } from '../webhooks/management/operations.ts';
 import { definedServices } from './harness/defined-services.ts';
 import { useBroker } from './harness/servers/use-servers.ts';
 import { bearer, newCustomer, tokenIn } from './harness/services/accounts.ts';
+import { answerOf } from './harness/services/any-method.ts';
 import {
   content,
   type Management,
@@ -88,46 +87,12 @@ const methods = (await definedServices()).flatMap((service) =>
     ]),
 );
 
-/** What the method says when header and request name the project, with the project's id as PROJECT. */
-async function answer(
+const answer = (
   caller: { accessToken: string },
   service: DescService,
   method: DescMethod,
   projectId: string,
-): Promise<string> {
-  const client: Record<string, (request: object) => unknown> = management.accounts.client(
-    service,
-    bearer(caller, projectId),
-  );
-  const said: string[] = [];
-  const answered = client[method.localName]?.(naming(method, projectId));
-  try {
-    if (isStream(answered)) for await (const one of answered) said.push(text(method, one));
-    else said.push(text(method, await answered));
-  } catch (error) {
-    const { code, rawMessage } = ConnectError.from(error);
-    said.push(`${code} ${rawMessage}`);
-  }
-  return said.join('\n').replaceAll(projectId, 'PROJECT');
-}
-
-/** A request with the organization and the project wherever it may name one. */
-function naming(method: DescMethod, projectId: string): object {
-  const message = reflect(method.input, create(method.input));
-  for (const field of method.input.fields) {
-    if (field.fieldKind === 'scalar' && field.name === 'org_id') message.set(field, orgId);
-    if (field.fieldKind === 'scalar' && field.name === 'project_id') message.set(field, projectId);
-  }
-  return message.message;
-}
-
-function text({ output }: DescMethod, message: unknown): string {
-  return toJsonString(output, create(output, Object(message)));
-}
-
-function isStream(answered: unknown): answered is AsyncIterable<unknown> {
-  return typeof answered === 'object' && answered !== null && Symbol.asyncIterator in answered;
-}
+) => answerOf(management.accounts, { caller, service, method, orgId, projectId });
 
 describe.each(methods)('%s', (name, service, method) => {
   it('answers of the project as of none', async () => {

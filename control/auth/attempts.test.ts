@@ -209,3 +209,17 @@ it('can be switched off', async () => {
     Number.POSITIVE_INFINITY,
   );
 });
+
+it('limits wrong codes of a customer from one network and from all, and those of a session apart', async () => {
+  const attempts = createAttempts(clock, defaultAttemptLimits);
+  const from = (address: string) => () =>
+    attempts.code({ kind: 'stranger', address, customerId: 'a customer' });
+  expect(await passing(from('192.0.2.1'))).toBe(10);
+  nowMs += 600_000;
+  expect(await passing(from('192.0.2.1'))).toBe(1);
+  let address = 0;
+  expect(await passing(() => from(`198.51.100.${++address}`)())).toBe(21);
+  const session = { kind: 'session', sessionId: 'the owner’s' } as const;
+  attempts.code(session).right();
+  expect(await passing(() => attempts.code(session))).toBe(10);
+});

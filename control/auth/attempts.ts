@@ -18,6 +18,8 @@ export interface Attempts {
    * the e-mail address.
    */
   password(by: PasswordTry): Promise<{ right(): void }>;
+  /** Counts a code of a second factor as wrong before it is checked; `right` takes that back. */
+  code(by: CodeTry): { right(): void };
   /** Counts as an answer that the e-mail address has an account; `untold` takes that back. */
   signUp(address: string | undefined, email: string): { untold(): void };
   /** An attempt without an e-mail address: a token or a code. */
@@ -39,6 +41,11 @@ export type PasswordTry =
   | { kind: 'session'; sessionId: string }
   | { kind: 'stranger'; address: string | undefined; email: string };
 
+/** Who tries a code: a session of the customer, or whoever has done the first step of a sign-in. */
+export type CodeTry =
+  | { kind: 'session'; sessionId: string }
+  | { kind: 'stranger'; address: string | undefined; customerId: string };
+
 export interface AttemptLimits {
   /** Calls of each method without a credential from one network address: this many at once, then five per second. */
   callsPerAddress: number;
@@ -51,6 +58,10 @@ export interface AttemptLimits {
   perAddressAndEmail: number;
   /** Wrong passwords for one e-mail address at full speed: this many at once, then one more per half a minute. */
   perEmail: number;
+  /** Wrong codes of a customer from one network address, or by one session: this many, then one more per 10 minutes. */
+  codesPerAddress: number;
+  /** Wrong codes of a customer from all network addresses: this many at once, then one more per 5 minutes. */
+  codesPerCustomer: number;
   /** Sign-ups from one network address for e-mail addresses with accounts: like `perAddressAndEmail`. */
   takenPerAddress: number;
   /** Links from one network address for one e-mail address: this many at once, then one more per 20 minutes. */
@@ -74,6 +85,8 @@ export const defaultAttemptLimits: AttemptLimits = {
   perAddress: 100,
   perAddressAndEmail: 20,
   perEmail: 20,
+  codesPerAddress: 10,
+  codesPerCustomer: 30,
   takenPerAddress: 20,
   linksPerAddressAndEmail: 3,
   linksPerEmail: 10,
@@ -148,12 +161,40 @@ export function createAttempts(
         },
       };
     },
+    ...createCodeAttempts(buckets, limits),
     ...createLinkAttempts(buckets, limits),
     ...createMailAttempts(buckets, limits),
   };
 }
 
 type CreateBuckets = (perSecond: number, burst: number) => TokenBuckets;
+
+/**
+ * A guess is right three times in a million. Whoever has the password, and many networks, can hold the owner up at the
+ * second step: not in their sessions, which count for themselves.
+ */
+function createCodeAttempts(buckets: CreateBuckets, limits: AttemptLimits): Pick<Attempts, 'code'> {
+  const bySession = buckets(1 / 600, limits.codesPerAddress);
+  const byAddress = buckets(1 / 600, limits.codesPerAddress);
+  const byCustomer = buckets(1 / 300, limits.codesPerCustomer);
+  return {
+    code(by) {
+      if (by.kind === 'session') {
+        take(bySession, by.sessionId);
+        return { right: () => bySession.give(by.sessionId) };
+      }
+      const pair = pairOf(by.address, by.customerId);
+      take(byAddress, pair);
+      take(byCustomer, by.customerId);
+      return {
+        right() {
+          byAddress.give(pair);
+          byCustomer.give(by.customerId);
+        },
+      };
+    },
+  };
+}
 
 /** Tokens and codes, and the links that bring them. */
 function createLinkAttempts(

@@ -9,6 +9,18 @@ import {
 } from '../../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { timestampOf } from '../record-times.ts';
 
+/** An app of one-time codes, and codes for whoever has lost it. */
+export interface SecondFactorRecord {
+  /** The app's secret in base 64, sealed by the instance key for `secondFactorPurpose`. */
+  sealedSecret: string;
+  /** RFC 3339. */
+  createTime: string;
+  /** The half minute since 1970 whose code was used last: neither it nor an earlier one counts again. */
+  lastStep: number;
+  /** SHA-256 of the recovery codes that were not used. */
+  recoveryHashes: readonly string[];
+}
+
 export interface CustomerRecord {
   schemaVersion: 1;
   id: string;
@@ -19,6 +31,10 @@ export interface CustomerRecord {
   displayName: string;
   /** PHC string; absent if the customer signs in by link or provider only. */
   passwordHash?: string;
+  /** What a sign-in takes besides; absent: nothing. */
+  secondFactor?: SecondFactorRecord;
+  /** A secret, sealed likewise, that waits for the first code of its app. */
+  startedSecondFactor?: { sealedSecret: string; expireTimeMs: number };
   /** The customer's accounts at OpenID Connect providers. */
   identities: readonly { issuer: string; subject: string }[];
   /** An operator of the instance, made by the operator's command. */
@@ -85,7 +101,19 @@ function isCustomer(value: unknown): value is CustomerRecord {
     typeof field('sessionsFromMs') === 'number' &&
     Array.isArray(field('identities')) &&
     Array.isArray(field('sessionIds') ?? []) &&
-    Array.isArray(field('endedSessions') ?? [])
+    Array.isArray(field('endedSessions') ?? []) &&
+    isSecondFactor(field('secondFactor'))
+  );
+}
+
+/** A second factor in an unknown form is still one: the record must not pass for one without. */
+function isSecondFactor(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    hasTexts(value, ['sealedSecret', 'createTime']) &&
+    typeof Reflect.get(value, 'lastStep') === 'number' &&
+    Array.isArray(Reflect.get(value, 'recoveryHashes'))
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { PlaceOf } from '../../platform/access/customer-access.ts';
+import { placeIn } from '../../platform/access/organization-interceptor.ts';
 import {
   type OrganizationDirectory,
   type Place,
@@ -17,7 +18,6 @@ import type {
 } from '../../proto/gen/dashboard/customers/v1/customers_pb.js';
 import type { Attempts } from '../auth/attempts.ts';
 import type { Passwords } from '../auth/passwords.ts';
-import { noSuchOrganization } from '../orgs/org-record.ts';
 import { displayNameField, invalidArgument, newPasswordField } from '../request-fields.ts';
 import type { SignedInCustomer, SignedInSession } from '../signed-in-customer.ts';
 import { type CustomerRecord, customerMessage, withoutSessions } from './customer-record.ts';
@@ -44,9 +44,7 @@ export function listCustomers(
   if (pageSize < 0 || pageSize > maxPageSize) {
     throw invalidArgument('pageSize', `must be at most ${maxPageSize}`);
   }
-  if (orgId !== '' && placeOf(orgId, signedIn.customerId) === undefined) {
-    throw noSuchOrganization();
-  }
+  if (orgId !== '') placeIn(placeOf, orgId, signedIn.customerId);
   const after = Buffer.from(pageToken, 'base64url').toString('utf8');
   if (pageToken !== '' && !/^[0-9a-f-]{36}$/.test(after)) {
     throw invalidArgument('pageToken', 'must be a nextPageToken of this method');
@@ -78,11 +76,8 @@ export function getCustomer(
   const together =
     id === signedIn.customerId ||
     directory.organizationsOf(signedIn.customerId).some((organizationId) => {
-      const [own, other] = [
-        placeOf(organizationId, signedIn.customerId),
-        directory.placeOf(organizationId, id),
-      ];
-      return own !== undefined && other !== undefined && shareProject(own, other);
+      const other = directory.placeOf(organizationId, id);
+      return other !== undefined && sees(placeOf(organizationId, signedIn.customerId), other);
     });
   const record = together ? customers.get(id) : undefined;
   if (record === undefined) throw noSuchCustomer();
@@ -117,28 +112,37 @@ export async function updateCustomer(
 
 /** Undefined if the request leaves the password as it is. */
 async function newPasswordHash(
-  { passwords, attempts }: CustomerDeps,
+  deps: CustomerDeps,
   request: UpdateRequest,
-  record: CustomerRecord,
-  { customerId, sessionId }: SignedInSession,
+  { passwordHash }: CustomerRecord,
+  signedIn: SignedInSession,
 ): Promise<string | undefined> {
   if (request.password === undefined) return undefined;
-  const caller = { kind: 'session', from: customerId } as const;
   const password = newPasswordField('password', request.password);
-  if (record.passwordHash !== undefined) {
-    const { right } = await attempts.password({ kind: 'session', sessionId });
-    const present = request.currentPassword ?? '';
-    const { ok } = await passwords
-      .check(record.passwordHash, present, caller)
-      .catch((error: unknown) => {
-        // Nothing was tried: the queue of checks is full.
-        right();
-        throw error;
-      });
-    if (ok) right();
-    else throw invalidArgument('currentPassword', 'is not the present password');
+  if (passwordHash !== undefined) {
+    await requirePresentPassword(deps, passwordHash, request.currentPassword ?? '', signedIn);
   }
-  return passwords.hash(password, caller);
+  return deps.passwords.hash(password, { kind: 'session', from: signedIn.customerId });
+}
+
+/** Throws invalid_argument where the request's `currentPassword` is another one. */
+export async function requirePresentPassword(
+  { passwords, attempts }: Pick<CustomerDeps, 'passwords' | 'attempts'>,
+  passwordHash: string,
+  currentPassword: string,
+  { customerId, sessionId }: SignedInSession,
+): Promise<void> {
+  const { right } = await attempts.password({ kind: 'session', sessionId });
+  const caller = { kind: 'session', from: customerId } as const;
+  const { ok } = await passwords
+    .check(passwordHash, currentPassword, caller)
+    .catch((error: unknown) => {
+      // Nothing was tried: the queue of checks is full.
+      right();
+      throw error;
+    });
+  if (!ok) throw invalidArgument('currentPassword', 'is not the present password');
+  right();
 }
 
 /** Of the organization's members, as far as somebody with the place sees them. */
@@ -149,14 +153,18 @@ function memberIds(
 ): string[] {
   const members = directory.get(id)?.members ?? [];
   return members
-    .filter((member) => place !== undefined && shareProject(place, placeOfMember(member)))
+    .filter((member) => sees(place, placeOfMember(member)))
     .map(({ customerId }) => customerId);
 }
 
-function sessionOver(): ConnectError {
+function sees(own: Place | undefined, other: Place): boolean {
+  return own !== undefined && own.lacksSecondFactor !== true && shareProject(own, other);
+}
+
+export function sessionOver(): ConnectError {
   return new ConnectError('the session is over: sign in', Code.Unauthenticated);
 }
 
-function noSuchCustomer(): ConnectError {
+export function noSuchCustomer(): ConnectError {
   return new ConnectError('there is no such customer', Code.NotFound);
 }

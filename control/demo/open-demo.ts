@@ -8,7 +8,11 @@ import { sha256 } from '../../platform/access/ids.ts';
 import { hasTexts, type RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { OpenDemoRequest } from '../../proto/gen/public/auth/v1/auth_pb.js';
 import type { Attempts } from '../auth/attempts.ts';
-import type { SignInAnswer, SignInCustomer } from '../auth/sign-in/sign-in-customer.ts';
+import type {
+  ChallengeAnswer,
+  SignInAnswer,
+  SignInCustomer,
+} from '../auth/sign-in/sign-in-customer.ts';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { requiredField } from '../request-fields.ts';
 import { demoAdminEmail } from './demo-admin.ts';
@@ -63,7 +67,7 @@ export async function openDemo(
   deps: OpenDemoDeps,
   request: OpenDemoRequest,
   context: HandlerContext,
-): Promise<SignInAnswer & { projectId: string }> {
+): Promise<(SignInAnswer | ChallengeAnswer) & { projectId: string }> {
   if (!deps.onlyThisMachine(context)) {
     throw new ConnectError(
       'the demo opens by a click on this machine alone: sign in with the password',

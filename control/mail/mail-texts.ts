@@ -33,6 +33,39 @@ export function invitationMail(options: {
   });
 }
 
+export type SecondFactorChange =
+  | { kind: 'set up' | 'taken away' | 'recovery codes renewed' }
+  | { kind: 'recovery code used'; left: number };
+
+export function secondFactorMail(options: {
+  change: SecondFactorChange;
+  link: string;
+}): MailContent {
+  return composeMail({
+    subject: 'The second factor of your account',
+    paragraphs: [
+      sentenceOf(options.change),
+      'If it was not you, somebody else can sign in as you: change the password, and ask the operator of the service to reset the second factor.',
+    ],
+    button: { label: 'Look at the account', link: options.link },
+  });
+}
+
+function sentenceOf(change: SecondFactorChange): string {
+  switch (change.kind) {
+    case 'set up':
+      return 'A second factor was set up for your account: signing in takes a code of your app from now on.';
+    case 'taken away':
+      return 'The second factor of your account was taken away: the password, or a link in a mail, is enough to sign in.';
+    case 'recovery codes renewed':
+      return 'Your account has new recovery codes: the earlier ones open nothing any more.';
+    case 'recovery code used':
+      return `A recovery code was used to sign in to your account: ${change.left} are left.`;
+    default:
+      return change satisfies never;
+  }
+}
+
 export function testMail(options: { organization: string }): MailContent {
   const organization = nameInMail(options.organization, 'your organization');
   return composeMail({

@@ -25,12 +25,14 @@ import {
   newCustomer,
   startAccounts,
 } from '../../test/harness/services/accounts.ts';
+import { appCode, setUpSecondFactor } from '../../test/harness/services/second-factor.ts';
 import { backupLines, restoreLines, savedBuckets } from './backup.ts';
 import {
   createCustomer,
   exportRecords,
   type Operator,
   prepareInstanceKeyCommand,
+  resetSecondFactor,
   restoreRecords,
   rotateInstanceKeyCommand,
   rotateSigningKeyCommand,
@@ -147,6 +149,30 @@ it('makes no super admin of an account whose address nobody has proven', async (
   await expect(setSuperAdmin(operator, { email, on: true })).rejects.toThrow('is not proven');
 });
 
+it('resets a second factor, and signs its customer out', async () => {
+  const { email, ...session } = await newCustomer(accounts);
+  const reset = () => resetSecondFactor(operator, { email });
+  await expect(reset()).rejects.toThrow(`${email} has no second factor`);
+  await setUpSecondFactor(accounts, session, Date.now());
+  const { challenge } = await accounts.as().auth.signIn({ email, password: 'correct horse' });
+  expect(challenge?.token).toBeTruthy();
+  expect(await reset()).toBe(
+    `${email} has no second factor any more, and is signed out; tell them`,
+  );
+  const list = () =>
+    accounts
+      .as(bearer(session))
+      .orgs.list({})
+      .then(() => 'in', String);
+  await expect.poll(list).toContain('unauthenticated');
+  expect(
+    (await accounts.as().auth.signIn({ email, password: 'correct horse' })).accessToken,
+  ).not.toBe('');
+  await expect(resetSecondFactor(operator, { email: 'no@example.com' })).rejects.toThrow(
+    'no account',
+  );
+});
+
 it('rotates the instance key: secrets still open, the old key ends when it is told to', async () => {
   const { orgId, ...session } = await newCustomer(accounts);
   const login = { username: 'mailer', password: 'hunter2-hunter2' };
@@ -164,11 +190,12 @@ it('rotates the instance key: secrets still open, the old key ends when it is to
   );
   const sealedCurrentSecret = box.seal('whsec_1', purpose);
   await webhooks.create(orgId, { schemaVersion: 1, sealedCurrentSecret, webhooks: [] });
+  const { secret } = await setUpSecondFactor(accounts, session, Date.now());
   const before = readFileSync(instanceKeyPath(accounts.dataDir), 'utf8');
   const elsewhere = mkdtempSync(join(directory, 'elsewhere-'));
   copyFileSync(instanceKeyPath(accounts.dataDir), instanceKeyPath(elsewhere));
   expect(await rotateInstanceKeyCommand(operator, { dropOld: false })).toContain(
-    '2 secrets sealed',
+    '3 secrets sealed',
   );
   const resealed = await webhooks.get(orgId);
   if (resealed.kind !== 'found') throw new Error(resealed.kind);
@@ -188,6 +215,8 @@ it('rotates the instance key: secrets still open, the old key ends when it is to
   expect(before).not.toContain(after.current);
   expect(statSync(instanceKeyPath(accounts.dataDir)).mode & 0o777).toBe(0o600);
   await expect.poll(() => me.providers.sendTest({ orgId }).then(() => 'sent', String)).toBe('sent');
+  // The code of the next half minute: that of this one has set it up.
+  await me.customers.removeSecondFactor({ code: appCode(secret, Date.now() + 30_000) });
   expect(server.received).toHaveLength(1);
   await server.close();
 });

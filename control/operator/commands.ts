@@ -20,8 +20,10 @@ import { signedTokenLifetimeMs } from '../auth/access-token.ts';
 import { createPasswords } from '../auth/passwords.ts';
 import { rotateSigningKey } from '../auth/signing-keys.ts';
 import { type ControlBuckets, openControlBuckets } from '../buckets.ts';
+import { withoutSessions } from '../customers/customer-record.ts';
 import { type CustomerStore, createCustomerStore } from '../customers/customer-store.ts';
 import { ensureFirstProject } from '../customers/first-project.ts';
+import { withoutSecondFactor } from '../customers/second-factor-rpc.ts';
 import { ensureProjectWithKey } from '../projects/project-record.ts';
 import { displayNameField, emailField, newPasswordField } from '../request-fields.ts';
 import { backupLines, restoreLines } from './backup.ts';
@@ -83,6 +85,23 @@ export async function setSuperAdmin(
   });
 }
 
+/** For whoever has lost app and recovery codes; ends their sessions, too. Who they are, the operator has made sure. */
+export async function resetSecondFactor(
+  operator: Operator,
+  options: { email: string },
+): Promise<string> {
+  const email = emailField('--email', options.email);
+  return withCustomers(operator, async (customers) => {
+    const customer = customers.findByEmail(email);
+    if (customer === undefined) throw new Error(`${email} has no account`);
+    if (customer.secondFactor === undefined) throw new Error(`${email} has no second factor`);
+    await customers.change(customer.id, (record) =>
+      withoutSessions(withoutSecondFactor(record), systemClock.nowMs()),
+    );
+    return `${email} has no second factor any more, and is signed out; tell them`;
+  });
+}
+
 /** The first step where there are several data directories. */
 export async function prepareInstanceKeyCommand({
   dataDir,
@@ -99,12 +118,12 @@ export async function rotateInstanceKeyCommand(
   operator: Operator,
   { dropOld }: { dropOld: boolean },
 ): Promise<string> {
-  return withCustomers(operator, async (_, { organizations }) => {
+  return withCustomers(operator, async (_, { customers, organizations }) => {
     const { connection, dataDir, log } = operator;
     const box = openSecretBox(dataDir);
     const bucket = await openBucket(connection, buckets.webhooks, readOrganizationWebhooks);
     const webhooks = await watchBucket(connection, bucket, { log });
-    const sealed = { dataDir, box, organizations, webhooks };
+    const sealed = { dataDir, box, customers, organizations, webhooks };
     // A bucket that is still watched would keep the command from ending.
     const { resealed, lost } = await rotateInstanceKey(sealed, { dropOld }).finally(() =>
       webhooks.close(),
@@ -150,7 +169,7 @@ export async function exportRecords(
   }
   return (
     `${lines - 2} records are in ${path}; ` +
-    `keep ${instanceKeyPath(dataDir)} apart from it: secrets of webhooks and e-mail providers open with that key only`
+    `keep ${instanceKeyPath(dataDir)} apart from it: secrets of webhooks, e-mail providers and second factors open with that key only`
   );
 }
 

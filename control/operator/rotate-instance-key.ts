@@ -17,6 +17,8 @@ import {
   type OrganizationWebhooksRecord,
   webhookSecretPurpose,
 } from '../../platform/webhooks/webhook-record.ts';
+import { secondFactorPurpose } from '../auth/second-factor/second-factors.ts';
+import type { CustomerRecord } from '../customers/customer-record.ts';
 import { secretPurpose } from '../mail/choose-sender.ts';
 
 // A process may seal with the old key just before the new one comes, and write the record just after the first pass:
@@ -26,14 +28,15 @@ const settleMs = 2_000;
 interface Sealed {
   dataDir: string;
   box: SecretBox;
+  customers: WatchedBucket<CustomerRecord>;
   organizations: WatchedBucket<OrganizationRecord>;
   webhooks: WatchedBucket<OrganizationWebhooksRecord>;
 }
 
 /**
  * Takes the next key or makes one, or with `dropOld` drops all but the current one, after sealing what is still under
- * another. `resealed` is the number of records sealed with it; `lost` are organizations whose secret did not open.
- * Throws one sentence where `dropOld` would drop a key that waits.
+ * another. `resealed` is the number of records sealed with it; `lost` are organizations and customers whose secret did
+ * not open. Throws one sentence where `dropOld` would drop a key that waits.
  */
 export async function rotateInstanceKey(
   sealed: Sealed,
@@ -53,14 +56,17 @@ export async function rotateInstanceKey(
 }
 
 async function resealAll(sealed: Sealed, lost: Set<string>): Promise<number> {
-  const { box, organizations, webhooks } = sealed;
+  const { box, customers, organizations, webhooks } = sealed;
   const providers = await resealRecords(organizations, lost, (id, record) =>
     withProviderAnew(record, (text) => reseal(box, text, secretPurpose(id))),
   );
   const secrets = await resealRecords(webhooks, lost, (id, record) =>
     withSecretsAnew(record, (text) => reseal(box, text, webhookSecretPurpose(id))),
   );
-  return providers + secrets;
+  const factors = await resealRecords(customers, lost, (id, record) =>
+    withFactorAnew(record, (text) => reseal(box, text, secondFactorPurpose(id))),
+  );
+  return providers + secrets + factors;
 }
 
 /** The text sealed anew; undefined where no key opens it. */
@@ -103,6 +109,16 @@ function withProviderAnew(
       ? { ...provider, sealedPassword: anew }
       : { ...provider, sealedApiKey: anew };
   return { ...record, emailProvider };
+}
+
+/** One that was begun has minutes left, and is begun again. */
+function withFactorAnew(record: CustomerRecord, anewOf: Reseal): Resealed<CustomerRecord> {
+  const { secondFactor } = record;
+  if (secondFactor === undefined) return 'current';
+  const anew = anewOf(secondFactor.sealedSecret);
+  if (anew === undefined) return 'lost';
+  if (anew === secondFactor.sealedSecret) return 'current';
+  return { ...record, secondFactor: { ...secondFactor, sealedSecret: anew } };
 }
 
 /** A secret that does not open is left as it is: the others of the record are kept. */

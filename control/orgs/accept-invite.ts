@@ -10,6 +10,7 @@ import type {
   InvitationRecord,
   OrganizationDirectory,
   OrganizationRecord,
+  Place,
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { changeRecord, type Records } from '../../platform/records/change-record.ts';
@@ -75,8 +76,10 @@ export async function acceptInvite(
   );
   if (result.kind === 'absent') throw noSuchInvitation();
   const { organization, member } = result.answer;
+  const lacks = organization.requiresSecondFactor === true && customer.secondFactor === undefined;
+  const place: Place = { role: member.role, ...(lacks && { lacksSecondFactor: true }) };
   return {
-    org: orgMessage(organization, member.role),
+    org: orgMessage(organization, place),
     member: memberMessage(member, customer, member),
   };
 }

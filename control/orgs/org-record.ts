@@ -106,13 +106,15 @@ function roleValue(role: Role): RoleValue {
   return { viewer: RoleValue.VIEWER, member: RoleValue.MEMBER, admin: RoleValue.ADMIN }[role];
 }
 
-export function orgMessage(record: OrganizationRecord, callersRole: Role): Org {
+export function orgMessage(record: OrganizationRecord, callersPlace: Place): Org {
   return create(OrgSchema, {
     id: record.id,
     displayName: record.displayName,
     createTime: timestampOf(record.createTime),
     updateTime: timestampOf(record.updateTime),
-    role: roleValue(callersRole),
+    role: roleValue(callersPlace.role),
+    requiresSecondFactor: record.requiresSecondFactor === true,
+    lacksSecondFactor: callersPlace.lacksSecondFactor === true,
   });
 }
 
@@ -120,13 +122,14 @@ export function orgMessage(record: OrganizationRecord, callersRole: Role): Org {
 export function memberMessage(
   member: MemberRecord,
   customer: CustomerRecord,
-  shownTo: Pick<Place, 'projectIds'>,
+  shownTo: Place,
 ): Member {
   const { customerId, role } = member;
   const { email, displayName } = customer;
   return create(MemberSchema, {
     ...{ customerId, email, displayName, role: roleValue(role) },
     ...projectsShown(placeOfMember(member), shownTo),
+    ...(shownTo.role === 'admin' && { hasSecondFactor: customer.secondFactor !== undefined }),
   });
 }
 

@@ -1,6 +1,8 @@
 // OrgsService.Create, Get, List and Update: the organization itself. Its members, invitations and keys have files of
 // their own.
 
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { PlaceOf } from '../../platform/access/customer-access.ts';
 import { newId } from '../../platform/access/ids.ts';
 import type {
   OrganizationDirectory,
@@ -13,6 +15,7 @@ import type {
   Org,
   UpdateRequest,
 } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import type { CustomerStore } from '../customers/customer-store.ts';
 import { nowText } from '../record-times.ts';
 import { displayNameField } from '../request-fields.ts';
 import type { SignedInCustomer, SignedInMember } from '../signed-in-customer.ts';
@@ -26,7 +29,9 @@ import {
 
 export interface OrgDeps {
   organizations: WatchedBucket<OrganizationRecord>;
-  directory: Pick<OrganizationDirectory, 'get' | 'placeOf' | 'organizationsOf'>;
+  directory: Pick<OrganizationDirectory, 'get' | 'organizationsOf'>;
+  placeOf: PlaceOf;
+  customers: Pick<CustomerStore, 'get'>;
   clock: Clock;
 }
 
@@ -46,7 +51,7 @@ export async function createOrg(
   });
   const made = await organizations.create(id, record);
   if (made.kind === 'conflict') throw new Error('a random id was drawn twice');
-  return { org: orgMessage(record, 'admin') };
+  return { org: orgMessage(record, { role: 'admin' }) };
 }
 
 export function getOrg(
@@ -55,11 +60,11 @@ export function getOrg(
 ): { org: Org } {
   const record = directory.get(signedIn.organizationId);
   if (record === undefined) throw noSuchOrganization();
-  return { org: orgMessage(record, signedIn.role) };
+  return { org: orgMessage(record, signedIn) };
 }
 
 export function listOrgs(
-  { directory }: Pick<OrgDeps, 'directory'>,
+  { directory, placeOf }: Pick<OrgDeps, 'directory' | 'placeOf'>,
   signedIn: SignedInCustomer,
 ): { orgs: Org[] } {
   const records = directory
@@ -68,22 +73,41 @@ export function listOrgs(
     .sort((a, b) => (a.createTime + a.id < b.createTime + b.id ? -1 : 1));
   return {
     orgs: records.map((record) =>
-      orgMessage(record, directory.placeOf(record.id, signedIn.customerId)?.role ?? 'viewer'),
+      orgMessage(record, placeOf(record.id, signedIn.customerId) ?? { role: 'viewer' }),
     ),
   };
 }
 
 export async function updateOrg(
-  { organizations, clock }: Pick<OrgDeps, 'organizations' | 'clock'>,
+  { organizations, customers, clock }: Pick<OrgDeps, 'organizations' | 'customers' | 'clock'>,
   request: UpdateRequest,
   signedIn: SignedInMember,
 ): Promise<{ org: Org }> {
-  const { displayName } = request;
+  const { displayName, requiresSecondFactor } = request;
   const name = displayName === undefined ? undefined : displayNameField('displayName', displayName);
+  if (requiresSecondFactor === true) refuseWithoutSecondFactor(customers, signedIn);
   const record = await changeOrganization(organizations, signedIn.organizationId, (before) => {
-    if (name === undefined) return { leave: before };
-    const write = { ...before, displayName: name, updateTime: nowText(clock) };
+    if (name === undefined && requiresSecondFactor === undefined) return { leave: before };
+    const { requiresSecondFactor: wasRequired, ...rest } = before;
+    const write: OrganizationRecord = {
+      ...rest,
+      ...(name !== undefined && { displayName: name }),
+      ...((requiresSecondFactor ?? wasRequired === true) && { requiresSecondFactor: true }),
+      updateTime: nowText(clock),
+    };
     return { write, answer: write };
   });
-  return { org: orgMessage(record, signedIn.role) };
+  return { org: orgMessage(record, signedIn) };
+}
+
+/** Who asks it of others must not be kept out by it. */
+function refuseWithoutSecondFactor(
+  customers: Pick<CustomerStore, 'get'>,
+  { customerId }: SignedInMember,
+): void {
+  if (customers.get(customerId)?.secondFactor !== undefined) return;
+  throw new ConnectError(
+    'requiresSecondFactor: set up a second factor of your own first',
+    Code.FailedPrecondition,
+  );
 }

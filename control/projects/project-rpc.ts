@@ -4,6 +4,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { PlaceOf } from '../../platform/access/customer-access.ts';
+import { placeIn } from '../../platform/access/organization-interceptor.ts';
 import { mayUse, type OrganizationDirectory } from '../../platform/access/organizations.ts';
 import type { ApiKeyRecord, ProjectRecord } from '../../platform/access/projects.ts';
 import { createTokenBuckets, type TokenBuckets } from '../../platform/access/token-bucket.ts';
@@ -26,7 +27,6 @@ import {
 } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { refuseUnproven } from '../customers/proven-customer.ts';
-import { noSuchOrganization } from '../orgs/org-record.ts';
 import { timestampOf } from '../record-times.ts';
 import {
   displayNameField,
@@ -111,15 +111,13 @@ export function listProjects(
       },
     );
   }
-  if (orgId !== '' && placeOf(orgId, signedIn.customerId) === undefined) {
-    throw noSuchOrganization();
-  }
+  if (orgId !== '') placeIn(placeOf, orgId, signedIn.customerId);
   const organizations = orgId === '' ? directory.organizationsOf(signedIn.customerId) : [orgId];
   const records = organizations
     .flatMap((id) => {
       const place = placeOf(id, signedIn.customerId);
-      const isTheirs = (projectId: string) => place !== undefined && mayUse(place, projectId);
-      return byOrganization.idsOf(id).filter(isTheirs);
+      if (place === undefined || place.lacksSecondFactor === true) return [];
+      return byOrganization.idsOf(id).filter((projectId) => mayUse(place, projectId));
     })
     .map((id) => held(projects, id))
     .sort(byAge);

@@ -28,6 +28,8 @@ interface Person {
   /** Sessions that ended lately; a few. */
   endedSessions?: readonly { id: string }[];
   superAdmin: boolean;
+  /** Absent where they have none. */
+  secondFactor?: object;
 }
 
 interface CustomerAccessDeps {
@@ -49,6 +51,11 @@ interface CustomerAccessDeps {
 const invalidToken = refused('unauthenticated', 'the token is not valid, or not any more');
 const noProject = refused('invalid_argument', 'x-project-id: is required with a token');
 const operatorsOnly = refused('permission_denied', 'only operators of the instance may call this');
+/** Nothing of the organization opens before, whatever the role. */
+export const secondFactorFirst = refused(
+  'permission_denied',
+  'the organization asks for a second factor: set one up in your account first',
+);
 const lowRole = refused('permission_denied', 'your role does not allow this');
 
 export function createCustomerAccess(deps: CustomerAccessDeps): CustomerAccess {
@@ -71,15 +78,23 @@ export function createCustomerAccess(deps: CustomerAccessDeps): CustomerAccess {
 
 /**
  * A customer's place in an organization: a member's own, or an admin's for an operator of the instance. Undefined for
- * others, and for everybody where there is no such organization.
+ * others, and for everybody where there is no such organization. Says where the organization asks for a second factor
+ * that they do not have.
  */
 export type PlaceOf = (organizationId: string, customerId: string) => Place | undefined;
 
 export function createPlaceOf(deps: Pick<CustomerAccessDeps, 'people' | 'organizations'>): PlaceOf {
   return (organizationId, customerId) => {
-    if (deps.organizations.get(organizationId) === undefined) return undefined;
-    if (deps.people.get(customerId)?.superAdmin === true) return { role: 'admin' };
-    return deps.organizations.placeOf(organizationId, customerId);
+    const organization = deps.organizations.get(organizationId);
+    if (organization === undefined) return undefined;
+    const person = deps.people.get(customerId);
+    const place: Place | undefined =
+      person?.superAdmin === true
+        ? { role: 'admin' }
+        : deps.organizations.placeOf(organizationId, customerId);
+    const isAsked = organization.requiresSecondFactor === true;
+    if (place === undefined || !isAsked || person?.secondFactor !== undefined) return place;
+    return { ...place, lacksSecondFactor: true };
   };
 }
 
@@ -114,6 +129,7 @@ function checkClaims(
   const { id: projectId, organizationId } = project;
   const place = createPlaceOf(deps)(organizationId, customerId);
   if (place === undefined || !mayUse(place, projectId)) return otherProject;
+  if (place.lacksSecondFactor === true) return secondFactorFirst;
   if (!roleCovers(place.role, row.role)) return lowRole;
   return {
     kind: 'ok',

@@ -9,8 +9,8 @@ import {
   type Interceptor,
 } from '@connectrpc/connect';
 import { accessTable } from './access-table.ts';
-import { customerOf, principalOf } from './auth-interceptor.ts';
-import type { PlaceOf } from './customer-access.ts';
+import { customerOf, principalOf, refusalError } from './auth-interceptor.ts';
+import { type PlaceOf, secondFactorFirst } from './customer-access.ts';
 import { type Place, roleCovers } from './organizations.ts';
 
 /** A customer's place in an organization. */
@@ -42,14 +42,21 @@ export function createOrganizationInterceptor(placeOf: PlaceOf): Interceptor {
     if (row?.scope !== 'organization' || request.stream) return next(request);
     const { customerId } = customerOf({ values: request.contextValues });
     const organizationId = organizationIdOf(request.message);
-    const place = placeOf(organizationId, customerId);
-    if (place === undefined) throw new ConnectError('there is no such organization', Code.NotFound);
+    const place = placeIn(placeOf, organizationId, customerId);
     if (!roleCovers(place.role, row.role)) {
       throw new ConnectError('your role does not allow this', Code.PermissionDenied);
     }
     request.contextValues.set(membershipKey, { customerId, organizationId, ...place });
     return next(request);
   };
+}
+
+/** Throws not_found where the customer has no place, and permission_denied where a second factor is asked for first. */
+export function placeIn(placeOf: PlaceOf, organizationId: string, customerId: string): Place {
+  const place = placeOf(organizationId, customerId);
+  if (place === undefined) throw new ConnectError('there is no such organization', Code.NotFound);
+  if (place.lacksSecondFactor === true) throw refusalError(secondFactorFirst);
+  return place;
 }
 
 /** Requests whose field `id` is a second name of `org_id`. */

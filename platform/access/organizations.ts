@@ -20,9 +20,11 @@ export interface Place {
   role: Role;
   /** The projects in which their role holds; absent: all of the organization, also those made later. */
   projectIds?: readonly string[];
+  /** The organization asks for a second factor, and they have none: until they do, nothing opens. */
+  lacksSecondFactor?: true;
 }
 
-export interface MemberRecord extends Place {
+export interface MemberRecord extends Pick<Place, 'role' | 'projectIds'> {
   customerId: string;
 }
 
@@ -113,6 +115,8 @@ export interface OrganizationRecord {
   inviteSends?: Readonly<Record<string, readonly number[]>>;
   keys?: readonly OrgKeyRecord[];
   emailProvider?: EmailProviderRecord;
+  /** Members need a second factor. */
+  requiresSecondFactor?: true;
 }
 
 export interface OrganizationDirectory {

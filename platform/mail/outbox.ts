@@ -7,9 +7,10 @@ import { createMailLanes, type MailPool } from './lanes.ts';
 import type { Mail, MailOutcome, MailSender } from './mail.ts';
 import type { SenderOrigin, SendMail } from './send.ts';
 
-/** `about` is a word for the log; each kind of an organization's mails has a lane of its own. */
+/** `about` is a word for the log; each kind of an organization's or a customer's mails has a lane of its own. */
 export type OutgoingMail = { sender: MailSender; mail: Mail } & (
   | { about: 'magic link'; origin: 'instance' }
+  | { about: 'second factor'; origin: 'instance'; customerId: string }
   | { about: 'invitation'; origin: SenderOrigin; organizationId: string }
 );
 
@@ -75,7 +76,16 @@ function poolOf(mail: OutgoingMail): MailPool {
 }
 
 function laneOf(mail: OutgoingMail): string {
-  return mail.about === 'magic link' ? mail.about : `${mail.about} ${mail.organizationId}`;
+  switch (mail.about) {
+    case 'magic link':
+      return mail.about;
+    case 'second factor':
+      return `${mail.about} ${mail.customerId}`;
+    case 'invitation':
+      return `${mail.about} ${mail.organizationId}`;
+    default:
+      return mail satisfies never;
+  }
 }
 
 async function outcomeOf(sending: Promise<MailOutcome>): Promise<MailOutcome> {

@@ -14,7 +14,7 @@ import type { Attempts } from '../attempts.ts';
 import { type MagicLinks, magicLinkMinutes } from '../magic-link.ts';
 import type { ProvenAddress } from '../proven-address.ts';
 import type { MayJoin } from './may-join.ts';
-import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
+import type { ChallengeAnswer, SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface MagicLinkDeps {
   magicLinks: MagicLinks;
@@ -43,7 +43,7 @@ export async function signInWithMagicLink(
   deps: MagicLinkDeps,
   request: SignInWithMagicLinkRequest,
   context: HandlerContext,
-): Promise<SignInAnswer | AskedLink> {
+): Promise<SignInAnswer | ChallengeAnswer | AskedLink> {
   const address = deps.addressOf(context);
   if ((request.email === '') === (request.token === '')) {
     throw invalidArgument('email', 'is required, or else token: one of the two');
@@ -77,7 +77,7 @@ async function redeem(
   deps: MagicLinkDeps,
   token: string,
   context: HandlerContext,
-): Promise<SignInAnswer> {
+): Promise<SignInAnswer | ChallengeAnswer> {
   deps.attempts.redeem(deps.addressOf(context));
   const email = await deps.magicLinks.redeem(token);
   if (email === undefined) {

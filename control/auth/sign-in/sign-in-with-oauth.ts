@@ -22,7 +22,7 @@ import {
   type ProviderIdentity,
 } from '../oauth-provider.ts';
 import type { ProvenAddress } from '../proven-address.ts';
-import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
+import type { ChallengeAnswer, SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface OAuthDeps {
   providers: ReadonlyMap<string, OAuthProvider>;
@@ -61,7 +61,7 @@ export async function signInWithOAuth(
   deps: OAuthDeps,
   request: SignInWithOAuthRequest,
   context: HandlerContext,
-): Promise<SignInAnswer> {
+): Promise<SignInAnswer | ChallengeAnswer> {
   const provider = providerField(deps.providers, request.provider);
   const redirectUri = redirectField(provider, request.redirectUri);
   const code = requiredField('code', request.code);

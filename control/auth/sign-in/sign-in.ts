@@ -10,7 +10,7 @@ import { emailField, requiredField } from '../../request-fields.ts';
 import type { AccessTokens } from '../access-token.ts';
 import { type Attempts, network, type PasswordTry } from '../attempts.ts';
 import { maxPasswordCharacters, type PasswordCaller, type Passwords } from '../passwords.ts';
-import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
+import type { ChallengeAnswer, SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
 
 export interface SignInDeps {
   customers: Pick<CustomerStore, 'findByEmail' | 'change'>;
@@ -29,7 +29,7 @@ export async function signIn(
   deps: SignInDeps,
   request: SignInRequest,
   context: HandlerContext,
-): Promise<SignInAnswer> {
+): Promise<SignInAnswer | ChallengeAnswer> {
   const email = emailField('email', request.email);
   const password = requiredField('password', request.password).slice(0, maxPasswordUnits + 1);
   const by = await caller(deps, email, context);

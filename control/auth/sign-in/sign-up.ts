@@ -13,13 +13,13 @@ import {
 import { type Attempts, network } from '../attempts.ts';
 import type { Passwords } from '../passwords.ts';
 import { byInvitation, type MayJoin } from './may-join.ts';
-import type { SignInAnswer, SignInCustomer } from './sign-in-customer.ts';
+import type { BeginSession, SignInAnswer } from './sign-in-customer.ts';
 
 export interface SignUpDeps {
   customers: Pick<CustomerStore, 'create' | 'findByEmail'>;
   attempts: Pick<Attempts, 'signUp'>;
   passwords: Pick<Passwords, 'hash'>;
-  signInCustomer: SignInCustomer;
+  beginSession: BeginSession;
   addressOf: (context: HandlerContext) => string | undefined;
   onlyThisMachine: (context: HandlerContext) => boolean;
   mayJoin: MayJoin;
@@ -54,7 +54,7 @@ export async function signUp(
     ...(organizationName !== '' && { organizationName }),
   });
   if (made === 'taken') throw taken();
-  return deps.signInCustomer(made.record);
+  return deps.beginSession(made.record);
 }
 
 /** The given name; if empty, the part of the address before the "@". */

@@ -5,7 +5,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { AccessRow } from '../../../platform/access/access-table.ts';
 import { refusalError } from '../../../platform/access/auth-interceptor.ts';
 import type { Authentication, CustomerAccess } from '../../../platform/access/authenticate.ts';
-import type { PlaceOf } from '../../../platform/access/customer-access.ts';
+import { type PlaceOf, secondFactorFirst } from '../../../platform/access/customer-access.ts';
 import {
   type OrganizationDirectory,
   type Place,
@@ -38,6 +38,7 @@ export async function requireAccess(
 ): Promise<Caller> {
   const { id, place, customerId } = await holderOf(deps, authorization, organizationId);
   if (place === undefined) throw noSuchOrganization();
+  if (place.lacksSecondFactor === true) throw refusalError(secondFactorFirst);
   if (!roleCovers(place.role, needs.role)) {
     throw new ConnectError('your role does not allow this', Code.PermissionDenied);
   }

@@ -128,9 +128,8 @@ function refusalsOf(
   // 400: every method refuses query parameters that it does not know.
   const statuses = new Set<number>([400, ...refusals]);
   if (body !== undefined) statuses.add(415);
-  // Every member of an organization is a viewer.
-  if (role !== undefined && role !== 'viewer') statuses.add(403);
-  if (role !== undefined) for (const status of [401, 404, 500, 503]) statuses.add(status);
+  // 403: a viewer's methods, too, where the organization asks for a second factor.
+  if (role !== undefined) for (const status of [401, 403, 404, 500, 503]) statuses.add(status);
   if (rate !== 'free') statuses.add(429);
   return [...statuses].sort((a, b) => a - b);
 }

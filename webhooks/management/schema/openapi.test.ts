@@ -108,8 +108,15 @@ it('every refusal of a caller is documented', async () => {
   await control.customers.change(customer?.id ?? '', (record) => {
     return { ...record, emailVerified: false };
   });
+  const withoutFactor = await newManagementAdmin(management);
+  const asking = control.organizations.get(withoutFactor.orgId);
+  if (asking === undefined) throw new Error('no organization');
+  const asks = { ...asking.record, requiresSecondFactor: true as const };
+  await control.organizations.update(withoutFactor.orgId, asks, asking.revision);
   for (const method of closed) {
     expect((await call(method)).status).toBe(401);
+    const { token, orgId } = withoutFactor;
+    expect((await call(method, { token, orgId })).status).toBe(403);
     expect((await call(method, { token: stranger.token })).status).toBe(404);
     if (method.role !== 'viewer') expect((await call(method, { token: key })).status).toBe(403);
     if (method.needsProof === true) {

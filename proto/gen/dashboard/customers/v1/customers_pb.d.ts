@@ -225,6 +225,242 @@ export declare type UpdateResponse = Message<"dashboard.customers.v1.UpdateRespo
 export declare const UpdateResponseSchema: GenMessage<UpdateResponse>;
 
 /**
+ * Nothing.
+ *
+ * @generated from message dashboard.customers.v1.GetSecondFactorRequest
+ */
+export declare type GetSecondFactorRequest = Message<"dashboard.customers.v1.GetSecondFactorRequest"> & {
+};
+
+/**
+ * Describes the message dashboard.customers.v1.GetSecondFactorRequest.
+ * Use `create(GetSecondFactorRequestSchema)` to create a new message.
+ */
+export declare const GetSecondFactorRequestSchema: GenMessage<GetSecondFactorRequest>;
+
+/**
+ * The caller's second factor.
+ *
+ * @generated from message dashboard.customers.v1.GetSecondFactorResponse
+ */
+export declare type GetSecondFactorResponse = Message<"dashboard.customers.v1.GetSecondFactorResponse"> & {
+  /**
+   * Absent where there is none.
+   *
+   * @generated from field: dashboard.customers.v1.SecondFactor second_factor = 1;
+   */
+  secondFactor?: SecondFactor | undefined;
+};
+
+/**
+ * Describes the message dashboard.customers.v1.GetSecondFactorResponse.
+ * Use `create(GetSecondFactorResponseSchema)` to create a new message.
+ */
+export declare const GetSecondFactorResponseSchema: GenMessage<GetSecondFactorResponse>;
+
+/**
+ * A second factor that is set up.
+ *
+ * @generated from message dashboard.customers.v1.SecondFactor
+ */
+export declare type SecondFactor = Message<"dashboard.customers.v1.SecondFactor"> & {
+  /**
+   * When it was set up.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 1;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * Recovery codes that were not used.
+   *
+   * @generated from field: int32 recovery_codes_left = 2;
+   */
+  recoveryCodesLeft: number;
+};
+
+/**
+ * Describes the message dashboard.customers.v1.SecondFactor.
+ * Use `create(SecondFactorSchema)` to create a new message.
+ */
+export declare const SecondFactorSchema: GenMessage<SecondFactor>;
+
+/**
+ * The beginning.
+ *
+ * @generated from message dashboard.customers.v1.StartSecondFactorRequest
+ */
+export declare type StartSecondFactorRequest = Message<"dashboard.customers.v1.StartSecondFactorRequest"> & {
+  /**
+   * The present password: required where the caller has one and no second factor.
+   *
+   * @generated from field: string current_password = 1;
+   */
+  currentPassword: string;
+
+  /**
+   * Six digits of the present second factor or a recovery code: required where the caller has one.
+   *
+   * @generated from field: string code = 2;
+   */
+  code: string;
+};
+
+/**
+ * Describes the message dashboard.customers.v1.StartSecondFactorRequest.
+ * Use `create(StartSecondFactorRequestSchema)` to create a new message.
+ */
+export declare const StartSecondFactorRequestSchema: GenMessage<StartSecondFactorRequest>;
+
+/**
+ * For an app of one-time codes.
+ *
+ * @generated from message dashboard.customers.v1.StartSecondFactorResponse
+ */
+export declare type StartSecondFactorResponse = Message<"dashboard.customers.v1.StartSecondFactorResponse"> & {
+  /**
+   * Base32, 160 bits.
+   *
+   * @generated from field: string secret = 1;
+   */
+  secret: string;
+
+  /**
+   * The same as an otpauth URI, which apps read from a QR code.
+   *
+   * @generated from field: string uri = 2;
+   */
+  uri: string;
+
+  /**
+   * Seconds in which ConfirmSecondFactor takes its codes.
+   *
+   * @generated from field: int32 expires_in = 3;
+   */
+  expiresIn: number;
+};
+
+/**
+ * Describes the message dashboard.customers.v1.StartSecondFactorResponse.
+ * Use `create(StartSecondFactorResponseSchema)` to create a new message.
+ */
+export declare const StartSecondFactorResponseSchema: GenMessage<StartSecondFactorResponse>;
+
+/**
+ * The proof that the app has the secret.
+ *
+ * @generated from message dashboard.customers.v1.ConfirmSecondFactorRequest
+ */
+export declare type ConfirmSecondFactorRequest = Message<"dashboard.customers.v1.ConfirmSecondFactorRequest"> & {
+  /**
+   * The six digits that it shows. Required.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+};
+
+/**
+ * Describes the message dashboard.customers.v1.ConfirmSecondFactorRequest.
+ * Use `create(ConfirmSecondFactorRequestSchema)` to create a new message.
+ */
+export declare const ConfirmSecondFactorRequestSchema: GenMessage<ConfirmSecondFactorRequest>;
+
+/**
+ * The second factor is set up.
+ *
+ * @generated from message dashboard.customers.v1.ConfirmSecondFactorResponse
+ */
+export declare type ConfirmSecondFactorResponse = Message<"dashboard.customers.v1.ConfirmSecondFactorResponse"> & {
+  /**
+   * Ten, each good once: shown here and never again.
+   *
+   * @generated from field: repeated string recovery_codes = 1;
+   */
+  recoveryCodes: string[];
+};
+
+/**
+ * Describes the message dashboard.customers.v1.ConfirmSecondFactorResponse.
+ * Use `create(ConfirmSecondFactorResponseSchema)` to create a new message.
+ */
+export declare const ConfirmSecondFactorResponseSchema: GenMessage<ConfirmSecondFactorResponse>;
+
+/**
+ * New recovery codes.
+ *
+ * @generated from message dashboard.customers.v1.RenewRecoveryCodesRequest
+ */
+export declare type RenewRecoveryCodesRequest = Message<"dashboard.customers.v1.RenewRecoveryCodesRequest"> & {
+  /**
+   * Six digits or a recovery code. Required.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+};
+
+/**
+ * Describes the message dashboard.customers.v1.RenewRecoveryCodesRequest.
+ * Use `create(RenewRecoveryCodesRequestSchema)` to create a new message.
+ */
+export declare const RenewRecoveryCodesRequestSchema: GenMessage<RenewRecoveryCodesRequest>;
+
+/**
+ * The new recovery codes.
+ *
+ * @generated from message dashboard.customers.v1.RenewRecoveryCodesResponse
+ */
+export declare type RenewRecoveryCodesResponse = Message<"dashboard.customers.v1.RenewRecoveryCodesResponse"> & {
+  /**
+   * Ten, each good once: shown here and never again.
+   *
+   * @generated from field: repeated string recovery_codes = 1;
+   */
+  recoveryCodes: string[];
+};
+
+/**
+ * Describes the message dashboard.customers.v1.RenewRecoveryCodesResponse.
+ * Use `create(RenewRecoveryCodesResponseSchema)` to create a new message.
+ */
+export declare const RenewRecoveryCodesResponseSchema: GenMessage<RenewRecoveryCodesResponse>;
+
+/**
+ * The end of a second factor.
+ *
+ * @generated from message dashboard.customers.v1.RemoveSecondFactorRequest
+ */
+export declare type RemoveSecondFactorRequest = Message<"dashboard.customers.v1.RemoveSecondFactorRequest"> & {
+  /**
+   * Six digits or a recovery code. Required.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+};
+
+/**
+ * Describes the message dashboard.customers.v1.RemoveSecondFactorRequest.
+ * Use `create(RemoveSecondFactorRequestSchema)` to create a new message.
+ */
+export declare const RemoveSecondFactorRequestSchema: GenMessage<RemoveSecondFactorRequest>;
+
+/**
+ * Nothing.
+ *
+ * @generated from message dashboard.customers.v1.RemoveSecondFactorResponse
+ */
+export declare type RemoveSecondFactorResponse = Message<"dashboard.customers.v1.RemoveSecondFactorResponse"> & {
+};
+
+/**
+ * Describes the message dashboard.customers.v1.RemoveSecondFactorResponse.
+ * Use `create(RemoveSecondFactorResponseSchema)` to create a new message.
+ */
+export declare const RemoveSecondFactorResponseSchema: GenMessage<RemoveSecondFactorResponse>;
+
+/**
  * Reads customers and changes oneself. Credential: a customer's JWT.
  *
  * @generated from service dashboard.customers.v1.CustomersService
@@ -259,6 +495,58 @@ export declare const CustomersService: GenService<{
     methodKind: "unary";
     input: typeof UpdateRequestSchema;
     output: typeof UpdateResponseSchema;
+  },
+  /**
+   * Whether the caller has a second factor.
+   *
+   * @generated from rpc dashboard.customers.v1.CustomersService.GetSecondFactor
+   */
+  getSecondFactor: {
+    methodKind: "unary";
+    input: typeof GetSecondFactorRequestSchema;
+    output: typeof GetSecondFactorResponseSchema;
+  },
+  /**
+   * Begins to set one up: answers a new secret for an app of one-time codes (RFC 6238: SHA-1, 30 seconds, six digits).
+   * Nothing changes before ConfirmSecondFactor. failed_precondition where the caller's address is not proven.
+   *
+   * @generated from rpc dashboard.customers.v1.CustomersService.StartSecondFactor
+   */
+  startSecondFactor: {
+    methodKind: "unary";
+    input: typeof StartSecondFactorRequestSchema;
+    output: typeof StartSecondFactorResponseSchema;
+  },
+  /**
+   * Sets it up, by a code of the app, in the place of an earlier one. Answers new recovery codes. The change is mailed.
+   * failed_precondition where none was begun in the last 15 minutes.
+   *
+   * @generated from rpc dashboard.customers.v1.CustomersService.ConfirmSecondFactor
+   */
+  confirmSecondFactor: {
+    methodKind: "unary";
+    input: typeof ConfirmSecondFactorRequestSchema;
+    output: typeof ConfirmSecondFactorResponseSchema;
+  },
+  /**
+   * Makes new recovery codes; the earlier ones open nothing any more. The change is mailed.
+   *
+   * @generated from rpc dashboard.customers.v1.CustomersService.RenewRecoveryCodes
+   */
+  renewRecoveryCodes: {
+    methodKind: "unary";
+    input: typeof RenewRecoveryCodesRequestSchema;
+    output: typeof RenewRecoveryCodesResponseSchema;
+  },
+  /**
+   * Takes the second factor away. The change is mailed. Where an organization asks for one, its doors close then.
+   *
+   * @generated from rpc dashboard.customers.v1.CustomersService.RemoveSecondFactor
+   */
+  removeSecondFactor: {
+    methodKind: "unary";
+    input: typeof RemoveSecondFactorRequestSchema;
+    output: typeof RemoveSecondFactorResponseSchema;
   },
 }>;
 

@@ -53,6 +53,21 @@ export declare type Org = Message<"dashboard.orgs.v1.Org"> & {
    * @generated from field: dashboard.orgs.v1.Role role = 5;
    */
   role: Role;
+
+  /**
+   * Whether it asks its members for a second factor: to a member without one nothing else of it opens, which is
+   * permission_denied.
+   *
+   * @generated from field: bool requires_second_factor = 6;
+   */
+  requiresSecondFactor: boolean;
+
+  /**
+   * Whether it asks the caller for a second factor that they do not have.
+   *
+   * @generated from field: bool lacks_second_factor = 7;
+   */
+  lacksSecondFactor: boolean;
 };
 
 /**
@@ -121,6 +136,13 @@ export declare type Member = Message<"dashboard.orgs.v1.Member"> & {
    * @generated from field: dashboard.orgs.v1.ProjectList projects = 5;
    */
   projects?: ProjectList | undefined;
+
+  /**
+   * Whether they have a second factor; absent unless the caller is an admin.
+   *
+   * @generated from field: optional bool has_second_factor = 6;
+   */
+  hasSecondFactor?: boolean | undefined;
 };
 
 /**
@@ -386,6 +408,13 @@ export declare type UpdateRequest = Message<"dashboard.orgs.v1.UpdateRequest"> &
    * @generated from field: optional string display_name = 2;
    */
   displayName?: string | undefined;
+
+  /**
+   * Whether members need a second factor; absent, it stays.
+   *
+   * @generated from field: optional bool requires_second_factor = 4;
+   */
+  requiresSecondFactor?: boolean | undefined;
 };
 
 /**
@@ -1108,7 +1137,8 @@ export declare const OrgsService: GenService<{
     output: typeof ListResponseSchema;
   },
   /**
-   * Renames an organization. Role: admin.
+   * Renames an organization, or asks its members for a second factor. Role: admin. failed_precondition where an admin
+   * without a second factor asks others for one.
    *
    * @generated from rpc dashboard.orgs.v1.OrgsService.Update
    */

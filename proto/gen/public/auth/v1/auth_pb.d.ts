@@ -155,6 +155,13 @@ export declare type SignInResponse = Message<"public.auth.v1.SignInResponse"> & 
    * @generated from field: dashboard.customers.v1.Customer customer = 4;
    */
   customer?: Customer | undefined;
+
+  /**
+   * Instead of a session, where the customer has a second factor.
+   *
+   * @generated from field: public.auth.v1.SecondFactorChallenge challenge = 5;
+   */
+  challenge?: SecondFactorChallenge | undefined;
 };
 
 /**
@@ -162,6 +169,101 @@ export declare type SignInResponse = Message<"public.auth.v1.SignInResponse"> & 
  * Use `create(SignInResponseSchema)` to create a new message.
  */
 export declare const SignInResponseSchema: GenMessage<SignInResponse>;
+
+/**
+ * The first step of a sign-in is done.
+ *
+ * @generated from message public.auth.v1.SecondFactorChallenge
+ */
+export declare type SecondFactorChallenge = Message<"public.auth.v1.SecondFactorChallenge"> & {
+  /**
+   * Opaque; for SignInWithSecondFactor.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * Seconds until it expires.
+   *
+   * @generated from field: int32 expires_in = 2;
+   */
+  expiresIn: number;
+};
+
+/**
+ * Describes the message public.auth.v1.SecondFactorChallenge.
+ * Use `create(SecondFactorChallengeSchema)` to create a new message.
+ */
+export declare const SecondFactorChallengeSchema: GenMessage<SecondFactorChallenge>;
+
+/**
+ * The second step of a sign-in.
+ *
+ * @generated from message public.auth.v1.SignInWithSecondFactorRequest
+ */
+export declare type SignInWithSecondFactorRequest = Message<"public.auth.v1.SignInWithSecondFactorRequest"> & {
+  /**
+   * Of the first step's answer. Required.
+   *
+   * @generated from field: string challenge_token = 1;
+   */
+  challengeToken: string;
+
+  /**
+   * The six digits that the customer's app shows, or one of their recovery codes. Required.
+   *
+   * @generated from field: string code = 2;
+   */
+  code: string;
+};
+
+/**
+ * Describes the message public.auth.v1.SignInWithSecondFactorRequest.
+ * Use `create(SignInWithSecondFactorRequestSchema)` to create a new message.
+ */
+export declare const SignInWithSecondFactorRequestSchema: GenMessage<SignInWithSecondFactorRequest>;
+
+/**
+ * A session.
+ *
+ * @generated from message public.auth.v1.SignInWithSecondFactorResponse
+ */
+export declare type SignInWithSecondFactorResponse = Message<"public.auth.v1.SignInWithSecondFactorResponse"> & {
+  /**
+   * A JWT for `Authorization: Bearer`.
+   *
+   * @generated from field: string access_token = 1;
+   */
+  accessToken: string;
+
+  /**
+   * Opaque; good for one RefreshToken call within 90 days.
+   *
+   * @generated from field: string refresh_token = 2;
+   */
+  refreshToken: string;
+
+  /**
+   * Seconds until the access token expires.
+   *
+   * @generated from field: int32 expires_in = 3;
+   */
+  expiresIn: number;
+
+  /**
+   * The customer.
+   *
+   * @generated from field: dashboard.customers.v1.Customer customer = 4;
+   */
+  customer?: Customer | undefined;
+};
+
+/**
+ * Describes the message public.auth.v1.SignInWithSecondFactorResponse.
+ * Use `create(SignInWithSecondFactorResponseSchema)` to create a new message.
+ */
+export declare const SignInWithSecondFactorResponseSchema: GenMessage<SignInWithSecondFactorResponse>;
 
 /**
  * Exactly one of the two fields.
@@ -237,6 +339,13 @@ export declare type SignInWithMagicLinkResponse = Message<"public.auth.v1.SignIn
    * @generated from field: string link = 6;
    */
   link: string;
+
+  /**
+   * Instead of a session, where the customer has a second factor.
+   *
+   * @generated from field: public.auth.v1.SecondFactorChallenge challenge = 7;
+   */
+  challenge?: SecondFactorChallenge | undefined;
 };
 
 /**
@@ -435,6 +544,13 @@ export declare type SignInWithOAuthResponse = Message<"public.auth.v1.SignInWith
    * @generated from field: dashboard.customers.v1.Customer customer = 4;
    */
   customer?: Customer | undefined;
+
+  /**
+   * Instead of a session, where the customer has a second factor.
+   *
+   * @generated from field: public.auth.v1.SecondFactorChallenge challenge = 5;
+   */
+  challenge?: SecondFactorChallenge | undefined;
 };
 
 /**
@@ -503,6 +619,13 @@ export declare type OpenDemoResponse = Message<"public.auth.v1.OpenDemoResponse"
    * @generated from field: string project_id = 5;
    */
   projectId: string;
+
+  /**
+   * Instead of a session, where the customer has a second factor.
+   *
+   * @generated from field: public.auth.v1.SecondFactorChallenge challenge = 6;
+   */
+  challenge?: SecondFactorChallenge | undefined;
 };
 
 /**
@@ -620,6 +743,9 @@ export declare const SignOutResponseSchema: GenMessage<SignOutResponse>;
  * An address is proven by a link, by an invitation that was sent to it, or by a provider. Until then its account makes
  * no private key, organization key or invitation: failed_precondition.
  *
+ * A customer with a second factor has no session from a password, a link, a provider or the demo's address alone: the
+ * answer has a challenge and nothing else, and SignInWithSecondFactor gives the session for it.
+ *
  * @generated from service public.auth.v1.AuthService
  */
 export declare const AuthService: GenService<{
@@ -688,6 +814,17 @@ export declare const AuthService: GenService<{
     methodKind: "unary";
     input: typeof SignInWithOAuthRequestSchema;
     output: typeof SignInWithOAuthResponseSchema;
+  },
+  /**
+   * Ends a sign-in of a customer who has a second factor: the challenge of the first step, and a code. A code that is
+   * wrong, or was used, is unauthenticated, like a challenge that is too old. Wrong ones are limited.
+   *
+   * @generated from rpc public.auth.v1.AuthService.SignInWithSecondFactor
+   */
+  signInWithSecondFactor: {
+    methodKind: "unary";
+    input: typeof SignInWithSecondFactorRequestSchema;
+    output: typeof SignInWithSecondFactorResponseSchema;
   },
   /**
    * Signs in as the admin of the demo project, by the token in the fragment of the address `/open#TOKEN` that the start

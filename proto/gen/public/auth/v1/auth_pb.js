@@ -11,7 +11,7 @@ import { file_dashboard_customers_v1_customers } from "../../../dashboard/custom
  * Describes the file public/auth/v1/auth.proto.
  */
 export const file_public_auth_v1_auth = /*@__PURE__*/
-  fileDesc("ChlwdWJsaWMvYXV0aC92MS9hdXRoLnByb3RvEg5wdWJsaWMuYXV0aC52MSJhCg1TaWduVXBSZXF1ZXN0Eg0KBWVtYWlsGAEgASgJEhAKCHBhc3N3b3JkGAIgASgJEhQKDGRpc3BsYXlfbmFtZRgDIAEoCRIZChFvcmdhbml6YXRpb25fbmFtZRgEIAEoCSKFAQoOU2lnblVwUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiMAoNU2lnbkluUmVxdWVzdBINCgVlbWFpbBgBIAEoCRIQCghwYXNzd29yZBgCIAEoCSKFAQoOU2lnbkluUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiOgoaU2lnbkluV2l0aE1hZ2ljTGlua1JlcXVlc3QSDQoFZW1haWwYASABKAkSDQoFdG9rZW4YAiABKAkiuAEKG1NpZ25JbldpdGhNYWdpY0xpbmtSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSFQoNcmVmcmVzaF90b2tlbhgCIAEoCRISCgpleHBpcmVzX2luGAMgASgFEjIKCGN1c3RvbWVyGAQgASgLMiAuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5DdXN0b21lchIWCg5ub19tYWlsX3NlcnZlchgFIAEoCBIMCgRsaW5rGAYgASgJIhsKGUxpc3RPQXV0aFByb3ZpZGVyc1JlcXVlc3QiLwoaTGlzdE9BdXRoUHJvdmlkZXJzUmVzcG9uc2USEQoJcHJvdmlkZXJzGAEgAygJIlMKEVN0YXJ0T0F1dGhSZXF1ZXN0EhAKCHByb3ZpZGVyGAEgASgJEhQKDHJlZGlyZWN0X3VyaRgCIAEoCRIWCg5jb2RlX2NoYWxsZW5nZRgDIAEoCSJVChJTdGFydE9BdXRoUmVzcG9uc2USGQoRYXV0aG9yaXphdGlvbl91cmwYASABKAkSDQoFc3RhdGUYAiABKAkSFQoNY29kZV92ZXJpZmllchgDIAEoCSKBAQoWU2lnbkluV2l0aE9BdXRoUmVxdWVzdBIQCghwcm92aWRlchgBIAEoCRIMCgRjb2RlGAIgASgJEhUKDWNvZGVfdmVyaWZpZXIYAyABKAkSFAoMcmVkaXJlY3RfdXJpGAQgASgJEg0KBXN0YXRlGAUgASgJEgsKA2lzcxgGIAEoCSKOAQoXU2lnbkluV2l0aE9BdXRoUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiIAoPT3BlbkRlbW9SZXF1ZXN0Eg0KBXRva2VuGAEgASgJIpsBChBPcGVuRGVtb1Jlc3BvbnNlEhQKDGFjY2Vzc190b2tlbhgBIAEoCRIVCg1yZWZyZXNoX3Rva2VuGAIgASgJEhIKCmV4cGlyZXNfaW4YAyABKAUSMgoIY3VzdG9tZXIYBCABKAsyIC5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLkN1c3RvbWVyEhIKCnByb2plY3RfaWQYBSABKAkiLAoTUmVmcmVzaFRva2VuUmVxdWVzdBIVCg1yZWZyZXNoX3Rva2VuGAEgASgJIosBChRSZWZyZXNoVG9rZW5SZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSFQoNcmVmcmVzaF90b2tlbhgCIAEoCRISCgpleHBpcmVzX2luGAMgASgFEjIKCGN1c3RvbWVyGAQgASgLMiAuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5DdXN0b21lciInCg5TaWduT3V0UmVxdWVzdBIVCg1yZWZyZXNoX3Rva2VuGAEgASgJIhEKD1NpZ25PdXRSZXNwb25zZTKrBgoLQXV0aFNlcnZpY2USRwoGU2lnblVwEh0ucHVibGljLmF1dGgudjEuU2lnblVwUmVxdWVzdBoeLnB1YmxpYy5hdXRoLnYxLlNpZ25VcFJlc3BvbnNlEkcKBlNpZ25JbhIdLnB1YmxpYy5hdXRoLnYxLlNpZ25JblJlcXVlc3QaHi5wdWJsaWMuYXV0aC52MS5TaWduSW5SZXNwb25zZRJuChNTaWduSW5XaXRoTWFnaWNMaW5rEioucHVibGljLmF1dGgudjEuU2lnbkluV2l0aE1hZ2ljTGlua1JlcXVlc3QaKy5wdWJsaWMuYXV0aC52MS5TaWduSW5XaXRoTWFnaWNMaW5rUmVzcG9uc2USawoSTGlzdE9BdXRoUHJvdmlkZXJzEikucHVibGljLmF1dGgudjEuTGlzdE9BdXRoUHJvdmlkZXJzUmVxdWVzdBoqLnB1YmxpYy5hdXRoLnYxLkxpc3RPQXV0aFByb3ZpZGVyc1Jlc3BvbnNlElMKClN0YXJ0T0F1dGgSIS5wdWJsaWMuYXV0aC52MS5TdGFydE9BdXRoUmVxdWVzdBoiLnB1YmxpYy5hdXRoLnYxLlN0YXJ0T0F1dGhSZXNwb25zZRJiCg9TaWduSW5XaXRoT0F1dGgSJi5wdWJsaWMuYXV0aC52MS5TaWduSW5XaXRoT0F1dGhSZXF1ZXN0GicucHVibGljLmF1dGgudjEuU2lnbkluV2l0aE9BdXRoUmVzcG9uc2USTQoIT3BlbkRlbW8SHy5wdWJsaWMuYXV0aC52MS5PcGVuRGVtb1JlcXVlc3QaIC5wdWJsaWMuYXV0aC52MS5PcGVuRGVtb1Jlc3BvbnNlElkKDFJlZnJlc2hUb2tlbhIjLnB1YmxpYy5hdXRoLnYxLlJlZnJlc2hUb2tlblJlcXVlc3QaJC5wdWJsaWMuYXV0aC52MS5SZWZyZXNoVG9rZW5SZXNwb25zZRJKCgdTaWduT3V0Eh4ucHVibGljLmF1dGgudjEuU2lnbk91dFJlcXVlc3QaHy5wdWJsaWMuYXV0aC52MS5TaWduT3V0UmVzcG9uc2ViBnByb3RvMw", [file_dashboard_customers_v1_customers]);
+  fileDesc("ChlwdWJsaWMvYXV0aC92MS9hdXRoLnByb3RvEg5wdWJsaWMuYXV0aC52MSJhCg1TaWduVXBSZXF1ZXN0Eg0KBWVtYWlsGAEgASgJEhAKCHBhc3N3b3JkGAIgASgJEhQKDGRpc3BsYXlfbmFtZRgDIAEoCRIZChFvcmdhbml6YXRpb25fbmFtZRgEIAEoCSKFAQoOU2lnblVwUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiMAoNU2lnbkluUmVxdWVzdBINCgVlbWFpbBgBIAEoCRIQCghwYXNzd29yZBgCIAEoCSK/AQoOU2lnbkluUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXISOAoJY2hhbGxlbmdlGAUgASgLMiUucHVibGljLmF1dGgudjEuU2Vjb25kRmFjdG9yQ2hhbGxlbmdlIjoKFVNlY29uZEZhY3RvckNoYWxsZW5nZRINCgV0b2tlbhgBIAEoCRISCgpleHBpcmVzX2luGAIgASgFIkYKHVNpZ25JbldpdGhTZWNvbmRGYWN0b3JSZXF1ZXN0EhcKD2NoYWxsZW5nZV90b2tlbhgBIAEoCRIMCgRjb2RlGAIgASgJIpUBCh5TaWduSW5XaXRoU2Vjb25kRmFjdG9yUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiOgoaU2lnbkluV2l0aE1hZ2ljTGlua1JlcXVlc3QSDQoFZW1haWwYASABKAkSDQoFdG9rZW4YAiABKAki8gEKG1NpZ25JbldpdGhNYWdpY0xpbmtSZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSFQoNcmVmcmVzaF90b2tlbhgCIAEoCRISCgpleHBpcmVzX2luGAMgASgFEjIKCGN1c3RvbWVyGAQgASgLMiAuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5DdXN0b21lchIWCg5ub19tYWlsX3NlcnZlchgFIAEoCBIMCgRsaW5rGAYgASgJEjgKCWNoYWxsZW5nZRgHIAEoCzIlLnB1YmxpYy5hdXRoLnYxLlNlY29uZEZhY3RvckNoYWxsZW5nZSIbChlMaXN0T0F1dGhQcm92aWRlcnNSZXF1ZXN0Ii8KGkxpc3RPQXV0aFByb3ZpZGVyc1Jlc3BvbnNlEhEKCXByb3ZpZGVycxgBIAMoCSJTChFTdGFydE9BdXRoUmVxdWVzdBIQCghwcm92aWRlchgBIAEoCRIUCgxyZWRpcmVjdF91cmkYAiABKAkSFgoOY29kZV9jaGFsbGVuZ2UYAyABKAkiVQoSU3RhcnRPQXV0aFJlc3BvbnNlEhkKEWF1dGhvcml6YXRpb25fdXJsGAEgASgJEg0KBXN0YXRlGAIgASgJEhUKDWNvZGVfdmVyaWZpZXIYAyABKAkigQEKFlNpZ25JbldpdGhPQXV0aFJlcXVlc3QSEAoIcHJvdmlkZXIYASABKAkSDAoEY29kZRgCIAEoCRIVCg1jb2RlX3ZlcmlmaWVyGAMgASgJEhQKDHJlZGlyZWN0X3VyaRgEIAEoCRINCgVzdGF0ZRgFIAEoCRILCgNpc3MYBiABKAkiyAEKF1NpZ25JbldpdGhPQXV0aFJlc3BvbnNlEhQKDGFjY2Vzc190b2tlbhgBIAEoCRIVCg1yZWZyZXNoX3Rva2VuGAIgASgJEhIKCmV4cGlyZXNfaW4YAyABKAUSMgoIY3VzdG9tZXIYBCABKAsyIC5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLkN1c3RvbWVyEjgKCWNoYWxsZW5nZRgFIAEoCzIlLnB1YmxpYy5hdXRoLnYxLlNlY29uZEZhY3RvckNoYWxsZW5nZSIgCg9PcGVuRGVtb1JlcXVlc3QSDQoFdG9rZW4YASABKAki1QEKEE9wZW5EZW1vUmVzcG9uc2USFAoMYWNjZXNzX3Rva2VuGAEgASgJEhUKDXJlZnJlc2hfdG9rZW4YAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBRIyCghjdXN0b21lchgEIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXISEgoKcHJvamVjdF9pZBgFIAEoCRI4CgljaGFsbGVuZ2UYBiABKAsyJS5wdWJsaWMuYXV0aC52MS5TZWNvbmRGYWN0b3JDaGFsbGVuZ2UiLAoTUmVmcmVzaFRva2VuUmVxdWVzdBIVCg1yZWZyZXNoX3Rva2VuGAEgASgJIosBChRSZWZyZXNoVG9rZW5SZXNwb25zZRIUCgxhY2Nlc3NfdG9rZW4YASABKAkSFQoNcmVmcmVzaF90b2tlbhgCIAEoCRISCgpleHBpcmVzX2luGAMgASgFEjIKCGN1c3RvbWVyGAQgASgLMiAuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5DdXN0b21lciInCg5TaWduT3V0UmVxdWVzdBIVCg1yZWZyZXNoX3Rva2VuGAEgASgJIhEKD1NpZ25PdXRSZXNwb25zZTKkBwoLQXV0aFNlcnZpY2USRwoGU2lnblVwEh0ucHVibGljLmF1dGgudjEuU2lnblVwUmVxdWVzdBoeLnB1YmxpYy5hdXRoLnYxLlNpZ25VcFJlc3BvbnNlEkcKBlNpZ25JbhIdLnB1YmxpYy5hdXRoLnYxLlNpZ25JblJlcXVlc3QaHi5wdWJsaWMuYXV0aC52MS5TaWduSW5SZXNwb25zZRJuChNTaWduSW5XaXRoTWFnaWNMaW5rEioucHVibGljLmF1dGgudjEuU2lnbkluV2l0aE1hZ2ljTGlua1JlcXVlc3QaKy5wdWJsaWMuYXV0aC52MS5TaWduSW5XaXRoTWFnaWNMaW5rUmVzcG9uc2USawoSTGlzdE9BdXRoUHJvdmlkZXJzEikucHVibGljLmF1dGgudjEuTGlzdE9BdXRoUHJvdmlkZXJzUmVxdWVzdBoqLnB1YmxpYy5hdXRoLnYxLkxpc3RPQXV0aFByb3ZpZGVyc1Jlc3BvbnNlElMKClN0YXJ0T0F1dGgSIS5wdWJsaWMuYXV0aC52MS5TdGFydE9BdXRoUmVxdWVzdBoiLnB1YmxpYy5hdXRoLnYxLlN0YXJ0T0F1dGhSZXNwb25zZRJiCg9TaWduSW5XaXRoT0F1dGgSJi5wdWJsaWMuYXV0aC52MS5TaWduSW5XaXRoT0F1dGhSZXF1ZXN0GicucHVibGljLmF1dGgudjEuU2lnbkluV2l0aE9BdXRoUmVzcG9uc2USdwoWU2lnbkluV2l0aFNlY29uZEZhY3RvchItLnB1YmxpYy5hdXRoLnYxLlNpZ25JbldpdGhTZWNvbmRGYWN0b3JSZXF1ZXN0Gi4ucHVibGljLmF1dGgudjEuU2lnbkluV2l0aFNlY29uZEZhY3RvclJlc3BvbnNlEk0KCE9wZW5EZW1vEh8ucHVibGljLmF1dGgudjEuT3BlbkRlbW9SZXF1ZXN0GiAucHVibGljLmF1dGgudjEuT3BlbkRlbW9SZXNwb25zZRJZCgxSZWZyZXNoVG9rZW4SIy5wdWJsaWMuYXV0aC52MS5SZWZyZXNoVG9rZW5SZXF1ZXN0GiQucHVibGljLmF1dGgudjEuUmVmcmVzaFRva2VuUmVzcG9uc2USSgoHU2lnbk91dBIeLnB1YmxpYy5hdXRoLnYxLlNpZ25PdXRSZXF1ZXN0Gh8ucHVibGljLmF1dGgudjEuU2lnbk91dFJlc3BvbnNlYgZwcm90bzM", [file_dashboard_customers_v1_customers]);
 
 /**
  * Describes the message public.auth.v1.SignUpRequest.
@@ -42,102 +42,123 @@ export const SignInResponseSchema = /*@__PURE__*/
   messageDesc(file_public_auth_v1_auth, 3);
 
 /**
+ * Describes the message public.auth.v1.SecondFactorChallenge.
+ * Use `create(SecondFactorChallengeSchema)` to create a new message.
+ */
+export const SecondFactorChallengeSchema = /*@__PURE__*/
+  messageDesc(file_public_auth_v1_auth, 4);
+
+/**
+ * Describes the message public.auth.v1.SignInWithSecondFactorRequest.
+ * Use `create(SignInWithSecondFactorRequestSchema)` to create a new message.
+ */
+export const SignInWithSecondFactorRequestSchema = /*@__PURE__*/
+  messageDesc(file_public_auth_v1_auth, 5);
+
+/**
+ * Describes the message public.auth.v1.SignInWithSecondFactorResponse.
+ * Use `create(SignInWithSecondFactorResponseSchema)` to create a new message.
+ */
+export const SignInWithSecondFactorResponseSchema = /*@__PURE__*/
+  messageDesc(file_public_auth_v1_auth, 6);
+
+/**
  * Describes the message public.auth.v1.SignInWithMagicLinkRequest.
  * Use `create(SignInWithMagicLinkRequestSchema)` to create a new message.
  */
 export const SignInWithMagicLinkRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 4);
+  messageDesc(file_public_auth_v1_auth, 7);
 
 /**
  * Describes the message public.auth.v1.SignInWithMagicLinkResponse.
  * Use `create(SignInWithMagicLinkResponseSchema)` to create a new message.
  */
 export const SignInWithMagicLinkResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 5);
+  messageDesc(file_public_auth_v1_auth, 8);
 
 /**
  * Describes the message public.auth.v1.ListOAuthProvidersRequest.
  * Use `create(ListOAuthProvidersRequestSchema)` to create a new message.
  */
 export const ListOAuthProvidersRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 6);
+  messageDesc(file_public_auth_v1_auth, 9);
 
 /**
  * Describes the message public.auth.v1.ListOAuthProvidersResponse.
  * Use `create(ListOAuthProvidersResponseSchema)` to create a new message.
  */
 export const ListOAuthProvidersResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 7);
+  messageDesc(file_public_auth_v1_auth, 10);
 
 /**
  * Describes the message public.auth.v1.StartOAuthRequest.
  * Use `create(StartOAuthRequestSchema)` to create a new message.
  */
 export const StartOAuthRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 8);
+  messageDesc(file_public_auth_v1_auth, 11);
 
 /**
  * Describes the message public.auth.v1.StartOAuthResponse.
  * Use `create(StartOAuthResponseSchema)` to create a new message.
  */
 export const StartOAuthResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 9);
+  messageDesc(file_public_auth_v1_auth, 12);
 
 /**
  * Describes the message public.auth.v1.SignInWithOAuthRequest.
  * Use `create(SignInWithOAuthRequestSchema)` to create a new message.
  */
 export const SignInWithOAuthRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 10);
+  messageDesc(file_public_auth_v1_auth, 13);
 
 /**
  * Describes the message public.auth.v1.SignInWithOAuthResponse.
  * Use `create(SignInWithOAuthResponseSchema)` to create a new message.
  */
 export const SignInWithOAuthResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 11);
+  messageDesc(file_public_auth_v1_auth, 14);
 
 /**
  * Describes the message public.auth.v1.OpenDemoRequest.
  * Use `create(OpenDemoRequestSchema)` to create a new message.
  */
 export const OpenDemoRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 12);
+  messageDesc(file_public_auth_v1_auth, 15);
 
 /**
  * Describes the message public.auth.v1.OpenDemoResponse.
  * Use `create(OpenDemoResponseSchema)` to create a new message.
  */
 export const OpenDemoResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 13);
+  messageDesc(file_public_auth_v1_auth, 16);
 
 /**
  * Describes the message public.auth.v1.RefreshTokenRequest.
  * Use `create(RefreshTokenRequestSchema)` to create a new message.
  */
 export const RefreshTokenRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 14);
+  messageDesc(file_public_auth_v1_auth, 17);
 
 /**
  * Describes the message public.auth.v1.RefreshTokenResponse.
  * Use `create(RefreshTokenResponseSchema)` to create a new message.
  */
 export const RefreshTokenResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 15);
+  messageDesc(file_public_auth_v1_auth, 18);
 
 /**
  * Describes the message public.auth.v1.SignOutRequest.
  * Use `create(SignOutRequestSchema)` to create a new message.
  */
 export const SignOutRequestSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 16);
+  messageDesc(file_public_auth_v1_auth, 19);
 
 /**
  * Describes the message public.auth.v1.SignOutResponse.
  * Use `create(SignOutResponseSchema)` to create a new message.
  */
 export const SignOutResponseSchema = /*@__PURE__*/
-  messageDesc(file_public_auth_v1_auth, 17);
+  messageDesc(file_public_auth_v1_auth, 20);
 
 /**
  * Makes customers (dashboard users) known to the service. No credential. Attempts are limited per caller address, and
@@ -152,6 +173,9 @@ export const SignOutResponseSchema = /*@__PURE__*/
  *
  * An address is proven by a link, by an invitation that was sent to it, or by a provider. Until then its account makes
  * no private key, organization key or invitation: failed_precondition.
+ *
+ * A customer with a second factor has no session from a password, a link, a provider or the demo's address alone: the
+ * answer has a challenge and nothing else, and SignInWithSecondFactor gives the session for it.
  *
  * @generated from service public.auth.v1.AuthService
  */
