@@ -7,7 +7,6 @@ import { annotationsByBucket } from '../annotations/annotations-by-bucket.ts';
 import { ChartAnnotations } from '../annotations/chart-annotations.tsx';
 import { drawMarks } from '../annotations/draw-marks.ts';
 import { useAnnotations } from '../annotations/known-annotations.ts';
-import { readablePath } from '../text/readable-path.ts';
 import 'uplot/dist/uPlot.min.css';
 import { openName } from '../results/shown.ts';
 import { repaints } from '../shell/theme.ts';
@@ -17,14 +16,8 @@ import { zoneFormat } from '../time/zone.ts';
 import { shortFigure } from '../ui/figures.ts';
 import { seriesColors, textColors } from './colors.ts';
 import { drawOpen } from './draw-open.ts';
-
-export type Line = {
-  name: string;
-  /** One for each moment; null where nothing is known. */
-  values: readonly (number | null)[];
-  /** Drawn in dashes in the colour of the line before it: the range before. */
-  isPrevious?: boolean;
-};
+import { LegendItems } from './legend-items.tsx';
+import { type Line, seriesOf } from './line.ts';
 
 const heightPx = 280;
 
@@ -84,19 +77,7 @@ export function LineChart(props: {
         <span class="legend-time">
           {shown ? openName(formatLabel(shown, style), index >= openFrom) : ' '}
         </span>
-        {lines.map((line, number) => {
-          const value = at === undefined ? undefined : line.values[at];
-          return (
-            <span key={line.name} class="legend-item">
-              <i
-                data-series={seriesOf(lines, number) % 8}
-                data-previous={line.isPrevious ?? false}
-              />
-              {readablePath(line.name)}
-              <b>{value === undefined || value === null ? '' : format(value)}</b>
-            </span>
-          );
-        })}
+        <LegendItems lines={lines} at={at} format={format} />
         <ChartAnnotations
           shown={notes.get(at ?? -1) ?? []}
           at={shown}
@@ -182,13 +163,6 @@ function point(plot: uPlot, label: string | undefined): void {
 /** Where a bucket begins on the axis. */
 function secondsOf(label: string): number {
   return Date.parse(label) / 1000;
-}
-
-/** The colour's number: a dashed line has that of the line it is compared with. */
-function seriesOf(lines: readonly Line[], index: number): number {
-  let count = -1;
-  for (const line of lines.slice(0, index + 1)) if (!line.isPrevious) count += 1;
-  return Math.max(0, count);
 }
 
 function options(chart: {

@@ -117,15 +117,26 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
         />
       ) : null}
       {data && !error ? (
-        <footer class="row between">
-          <div class="provenance">
-            <Provenance answer={data.answer} />
-            <Cookieless question={question} />
-          </div>
-          {all ? <a href={all}>Events behind it</a> : null}
-        </footer>
+        <AnswerFooter answer={data.answer} question={question} eventsHref={all} />
       ) : null}
     </section>
+  );
+}
+
+function AnswerFooter(props: {
+  answer: QueryResponse;
+  question: QuestionState;
+  eventsHref: string | undefined;
+}) {
+  const { answer, question, eventsHref } = props;
+  return (
+    <footer class="row between">
+      <div class="provenance">
+        <Provenance answer={answer} />
+        <Cookieless question={question} />
+      </div>
+      {eventsHref ? <a href={eventsHref}>Events behind it</a> : null}
+    </footer>
   );
 }
 

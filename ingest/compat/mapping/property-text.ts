@@ -134,14 +134,11 @@ export class PropertyText {
 
   /** Adds a value whose type the source tells: `text` is the JSON of a PropertyValue. The first of a name stays. */
   putTyped(name: string, text: string): void {
-    const known = nameOf(name);
-    if (this.#names.has(name)) return;
-    if (known.key !== name || !this.#hasRoom(known.isAuto)) {
-      this.#noteCut(known.key);
-      return;
-    }
-    this.#names.add(name);
-    this.#add(known, text);
+    if (current !== this) this.#takeUp();
+    const known = remembered.get(name) ?? this.#newName(name);
+    if (known.holder === this.#number) return;
+    if (known.key !== name || !this.#hasRoom(known)) this.#noteCut(known.key);
+    else this.#add(known, known.start + text);
   }
 
   /** Adds all members of an object. */
