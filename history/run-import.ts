@@ -6,7 +6,7 @@ import { checkEvents, type NumberedDraft } from './events/check-events.ts';
 import { MonthWindow, type WindowBounds } from './events/month-window.ts';
 import type { ReadyEvent } from './events/ready-event.ts';
 import { createSessionWriter } from './events/visits.ts';
-import { type HistoryFamily, reasons } from './families/history-family.ts';
+import { type HistoryFamily, type RowSink, reasons } from './families/history-family.ts';
 import type { Input } from './files/open-input.ts';
 import { type Row, readRows } from './files/rows.ts';
 import { UnreadableFile } from './files/unreadable-file.ts';
@@ -113,14 +113,17 @@ async function* decodedOf(
     last = rows.at(-1) ?? last;
     const drafts: NumberedDraft[] = [];
     const decoded: Decoded = { events: [], said: [] };
+    let number = 0;
+    const sink: RowSink = {
+      event: (draft) => drafts.push({ draft, number }),
+      ready: (event) => decoded.events.push(event),
+      call: (call, timeMs) => decoded.said.push({ call, timeMs, place: place(number) }),
+    };
     for (const row of rows) {
       tally.rows++;
-      const reason = decodeRow(row, family, {
-        event: (draft) => drafts.push({ draft, number: row.number }),
-        ready: (event) => decoded.events.push(event),
-        call: (call, timeMs) => decoded.said.push({ call, timeMs, place: place(row.number) }),
-      });
-      if (reason !== undefined) tally.leave(reason, place(row.number));
+      number = row.number;
+      const reason = decodeRow(row, family, sink);
+      if (reason !== undefined) tally.leave(reason, place(number));
     }
     const ready = checkEvents(drafts, context, (number, violation, isKept) =>
       tally.refuse(violation, isKept, place(number)),
@@ -135,7 +138,7 @@ async function* decodedOf(
 function decodeRow(
   { value, problem }: Row,
   family: HistoryFamily,
-  sink: Parameters<HistoryFamily['decode']>[1],
+  sink: RowSink,
 ): string | undefined {
   return (problem && reasons[problem]) ?? family.decode(value, sink);
 }

@@ -26,22 +26,29 @@ const others: readonly (readonly [name: string, code: string])[] = [
   ['United States of America', 'US'],
 ];
 
-const codes = new Map(others.map(([name, code]) => [name.toLowerCase(), code]));
-const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
-const letters = Array.from({ length: 26 }, (_, n) => String.fromCharCode(0x41 + n));
-for (const first of letters) {
-  for (const second of letters) {
-    const code = first + second;
-    // Codes of states that are no more have the names of others: DD is Germany, too.
-    if (Intl.getCanonicalLocales(`und-${code}`)[0] !== `und-${code}`) continue;
-    const name = names.of(code)?.toLowerCase();
-    if (name !== undefined && !codes.has(name)) codes.set(name, code);
+function makeCodes(): ReadonlyMap<string, string> {
+  const codes = new Map(others.map(([name, code]) => [name.toLowerCase(), code]));
+  const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+  const letters = Array.from({ length: 26 }, (_, n) => String.fromCharCode(0x41 + n));
+  for (const first of letters) {
+    for (const second of letters) {
+      const code = first + second;
+      // Codes of states that are no more have the names of others: DD is Germany, too.
+      if (Intl.getCanonicalLocales(`und-${code}`)[0] !== `und-${code}`) continue;
+      const name = names.of(code)?.toLowerCase();
+      if (name !== undefined && !codes.has(name)) codes.set(name, code);
+    }
   }
+  return codes;
 }
+
+/** Made where a name is first asked for: most exports have codes. */
+let codes: ReadonlyMap<string, string> | undefined;
 
 /** The code of a name, or of a code in any case; undefined where it is neither. */
 export function countryCode(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   if (/^[A-Za-z]{2}$/.test(value)) return value.toUpperCase();
+  codes ??= makeCodes();
   return codes.get(value.toLowerCase());
 }

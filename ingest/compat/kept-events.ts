@@ -1,4 +1,4 @@
-// Which of a decoder's events keep the rules: all are scanned as one body, and parts of it where an event breaks one.
+// Which of a decoder's events keep the rules: all are scanned as one body, and parts of it where one breaks a rule.
 
 import type { Rule } from '../../proto/wire/rules.ts';
 import type { BodyContext, ReadBody } from '../validation/text/reference-body.ts';
@@ -20,7 +20,7 @@ export interface EventRules {
   tell: (event: DraftedEvent, violation: Violation, isKept: boolean) => void;
 }
 
-/** The events that keep the rules. Others are told; one that breaks its kind's rules becomes unchecked. */
+/** The events that keep the rules. The others are told; one that breaks its kind's rules alone becomes unchecked. */
 export function keptEvents(
   chunk: readonly DraftedEvent[],
   rules: EventRules,
@@ -49,7 +49,7 @@ function findBroken(events: readonly DraftedEvent[], rules: EventRules, broken: 
   const found = events[events.length === 1 ? 0 : violation.index];
   if (found !== undefined) broken.set(found, violation);
   const { kind } = found?.written ?? {};
-  // What is wrong with one is likely to be wrong with all of its kind: a vendor calls a property otherwise.
+  // What is wrong with one is likely to be wrong with all of its kind, such as a property that has another name.
   const isAlike = (event: DraftedEvent): boolean =>
     !isOfKind(violation) || event.written.kind === kind;
   const alike = events.filter((event) => event !== found && isAlike(event));
@@ -81,7 +81,7 @@ function isOfKind({ rule, field }: Violation): boolean {
   return rulesOfKinds.test(rule) || (rule === ('member_spelling' satisfies Rule) && field !== '');
 }
 
-/** For bytes of texts that are only looked at: to give each body its own takes longer than to scan them. */
+/** For the bytes of texts that are only looked at: to make a buffer for each takes longer than to scan it. */
 const scratch = Buffer.alloc(1_048_576);
 const maxBytesPerCharacter = 3;
 

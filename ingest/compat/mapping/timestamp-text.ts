@@ -1,5 +1,5 @@
-// Writes moments as Date's toISOString does, in a fifth of its time: nearly all events that follow each other are of
-// one day.
+// Writes moments as Date's toISOString does. Nearly all events that follow each other are of one day, whose text is
+// remembered.
 
 import { dayMs } from '../../../platform/clock.ts';
 
