@@ -18,7 +18,7 @@ export function TimeFields({ form, question }: { form: QuestionForm; question: Q
   return (
     <fieldset class="series">
       <legend>Time</legend>
-      {form.hasBuckets ? (
+      {form.hasBuckets || question.draft.funnel?.overTime ? (
         <Select
           label="Bucket"
           value={by}

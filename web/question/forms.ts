@@ -242,6 +242,7 @@ export function missing(spec: InsightQuerySpec): string | undefined {
   const scopes = [
     ...spec.events.map(({ event }) => event),
     ...[spec.session?.scope, spec.topK?.scope, spec.userFlow?.scope],
+    ...(spec.funnel?.exclusions ?? []).map(({ event }) => event),
   ];
   if (scopes.some((scope) => scope?.kinds.includes(''))) return 'Choose the other kind of event.';
   const unwritten = spec.formulas.findIndex(({ expression }) => expression.trim() === '');

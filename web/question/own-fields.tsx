@@ -14,6 +14,7 @@ import {
 import { Check, Select } from '../fields/field.tsx';
 import { Count } from './count.tsx';
 import { needsProperty } from './forms.ts';
+import { FunnelFields } from './funnel/funnel-fields.tsx';
 import { MeasuredPropertyField, PropertyField, ScopeFields } from './scope-fields.tsx';
 import { RetentionFields } from './series/retention-fields.tsx';
 import { aggregationOptions } from './series-fields.tsx';
@@ -25,7 +26,12 @@ export function OwnFields({ spec, onChange }: { spec: InsightQuerySpec; onChange
   if (spec.userFlow) return <FlowFields spec={spec} onChange={onChange} />;
   if (spec.topK) return <TopFields spec={spec} onChange={onChange} />;
   if (spec.insightType === InsightType.FUNNEL)
-    return <WindowFields spec={spec} onChange={onChange} />;
+    return (
+      <>
+        <WindowFields spec={spec} onChange={onChange} />
+        <FunnelFields spec={spec} onChange={onChange} />
+      </>
+    );
   if (spec.insightType === InsightType.RETENTION)
     return <RetentionFields spec={spec} onChange={onChange} />;
   return null;
@@ -212,11 +218,13 @@ function WindowFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Ch
           onChange({ conversionWindow: create(DurationSchema, { seconds: BigInt(value) }) })
         }
       />
-      <Check
-        label="Show how long each step takes"
-        checked={spec.includeStepTiming}
-        onValue={(includeStepTiming) => onChange({ includeStepTiming })}
-      />
+      {spec.funnel?.overTime ? null : (
+        <Check
+          label="Show how long each step takes"
+          checked={spec.includeStepTiming}
+          onValue={(includeStepTiming) => onChange({ includeStepTiming })}
+        />
+      )}
     </fieldset>
   );
 }

@@ -14,7 +14,7 @@ import { Trends } from './trends.tsx';
 import '../styles/results.css';
 
 /** A question needs one of these drawings, and the overview none. */
-const loadFunnel = async () => (await import('./funnel.tsx')).Funnel;
+const loadFunnel = async () => (await import('./funnel/funnel.tsx')).Funnel;
 const loadLifecycle = async () => (await import('./lifecycle.tsx')).Lifecycle;
 const loadRetention = async () => (await import('./retention.tsx')).Retention;
 const loadStickiness = async () => (await import('./stickiness.tsx')).Stickiness;

@@ -5,12 +5,14 @@ import type {
   FunnelResult,
   FunnelSeries,
   StepTiming,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { DataTable } from '../charts/data-table.tsx';
-import { readablePath } from '../text/readable-path.ts';
-import { figure, milliseconds, percent } from '../ui/figures.ts';
-import { groupName, kindName } from './names.ts';
-import type { Shown } from './shown.ts';
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { DataTable } from '../../charts/data-table.tsx';
+import { readablePath } from '../../text/readable-path.ts';
+import { figure, milliseconds, percent, plural } from '../../ui/figures.ts';
+import { groupName } from '../names.ts';
+import type { Shown } from '../shown.ts';
+import { FunnelOverTime } from './over-time.tsx';
+import { isAnyOrder, stepName } from './step-names.ts';
 
 export function Funnel(shown: Shown<FunnelResult>) {
   const { spec, result, previous, label, onOpen } = shown;
@@ -20,14 +22,16 @@ export function Funnel(shown: Shown<FunnelResult>) {
   const steps = result.series[0]?.steps ?? [];
   if (steps.length === 0 || result.series.every((series) => total(series, 0) === 0))
     return <p class="hint">Nobody took the first step in this range.</p>;
+  const open = result.series.reduce((sum, series) => sum + (series.open ?? 0), 0);
   return (
     <>
+      {spec.funnel?.overTime ? <FunnelOverTime {...shown} /> : null}
       <ol class="funnel" aria-label={label}>
         {steps.map(({ eventKind }, step) => (
           <li key={step}>
             <h3>
-              <span class="badge">{step + 1}</span> {kindName(eventKind)}
-              {onOpen ? (
+              <span class="badge">{step + 1}</span> {stepName(spec, step)}
+              {onOpen && !isAnyOrder(spec) ? (
                 <button
                   type="button"
                   class="link"
@@ -54,6 +58,12 @@ export function Funnel(shown: Shown<FunnelResult>) {
           </li>
         ))}
       </ol>
+      {open > 0 ? (
+        <p class="hint">
+          {plural(open, 'user')} may still convert: the time from the first step to the last is not
+          over.
+        </p>
+      ) : null}
       <DataTable
         label={label}
         grid={{
@@ -67,9 +77,9 @@ export function Funnel(shown: Shown<FunnelResult>) {
             '95 of 100',
           ],
           rows: result.series.flatMap((series) =>
-            series.steps.map(({ eventKind, timing }, step) => [
+            series.steps.map(({ timing }, step) => [
               isSplit ? groupName(spec, series) : 'Everybody',
-              `${step + 1}. ${kindName(eventKind)}`,
+              `${step + 1}. ${stepName(spec, step)}`,
               total(series, step),
               percent(share(series, step, 0)),
               percent(share(series, step, Math.max(0, step - 1))),

@@ -1,0 +1,115 @@
+// What else a chain of a funnel has to be: folded, since most funnels have no use for it.
+
+import { create } from '@bufbuild/protobuf';
+import { useState } from 'preact/hooks';
+import {
+  FunnelExclusionSchema,
+  type FunnelQuery,
+  FunnelQuerySchema,
+  type InsightQuerySpec,
+  FunnelQuery_Order as Order,
+  FunnelQuery_Reentry as Reentry,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { Check, Select } from '../../fields/field.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { PropertyField } from '../scope-fields.tsx';
+import { ExclusionFields } from './exclusion-fields.tsx';
+
+const orders = [
+  { value: String(Order.ORDERED), name: 'In their order' },
+  { value: String(Order.ANY), name: 'In any order' },
+  { value: String(Order.STRICT), name: 'In their order, and nothing between them' },
+];
+
+const entries = [
+  { value: String(Reentry.EVERY), name: 'Every first step' },
+  { value: String(Reentry.FIRST), name: 'The first one alone' },
+];
+
+const maxExclusions = 10;
+/** The name by which the visit of an event is held. */
+const visit = '$sessionId';
+
+export function FunnelFields(props: {
+  spec: InsightQuerySpec;
+  onChange: (changes: Partial<InsightQuerySpec>) => void;
+}) {
+  const { spec, onChange } = props;
+  const funnel = spec.funnel ?? create(FunnelQuerySchema);
+  // What is asked for already is to be seen; whoever folds it finds it folded.
+  const [isOpen] = useState(spec.funnel !== undefined);
+  const { order, exclusions, holdProperty } = funnel;
+  const put = (changes: Partial<FunnelQuery>): void =>
+    onChange({ funnel: { ...funnel, ...changes } });
+  return (
+    <details class="series data" open={isOpen}>
+      <summary>Order, exclusions, over time</summary>
+      <Select
+        label="Steps follow"
+        value={String(order || Order.ORDERED)}
+        options={orders}
+        onValue={(value) => put(inOrder(funnel, Number(value)))}
+      />
+      <Select
+        label="Begins with"
+        value={String(funnel.reentry || Reentry.EVERY)}
+        options={entries}
+        onValue={(value) => put({ reentry: Number(value) })}
+      />
+      <Check
+        label="All steps in one visit"
+        checked={holdProperty === visit}
+        onValue={(isHeld) => put({ holdProperty: isHeld ? visit : '' })}
+      />
+      {holdProperty === visit ? null : (
+        <PropertyField
+          label="The same in all steps"
+          value={holdProperty}
+          onValue={(property) => put({ holdProperty: property })}
+        />
+      )}
+      <Check
+        label="Over time, by the time of the first step"
+        checked={funnel.overTime}
+        onValue={(overTime) =>
+          onChange({
+            funnel: { ...funnel, overTime },
+            includeStepTiming: spec.includeStepTiming && !overTime,
+          })
+        }
+      />
+      {exclusions.map((exclusion, index) => (
+        <ExclusionFields
+          key={`${index}`}
+          {...{ exclusion, index, steps: spec.events.length, isWhole: order === Order.ANY }}
+          onChange={(next) =>
+            put({ exclusions: exclusions.map((one, at) => (at === index ? next : one)) })
+          }
+          onRemove={() => put({ exclusions: exclusions.filter((_, at) => at !== index) })}
+        />
+      ))}
+      {exclusions.length < maxExclusions && order !== Order.STRICT ? (
+        <button
+          type="button"
+          class="add"
+          onClick={() =>
+            put({ exclusions: [...exclusions, create(FunnelExclusionSchema, { event: {} })] })
+          }
+        >
+          <Icon name="plus" />
+          Exclude an event
+        </button>
+      ) : null}
+    </details>
+  );
+}
+
+/** Without what the order does not take. */
+function inOrder({ exclusions }: FunnelQuery, order: Order): Partial<FunnelQuery> {
+  if (order === Order.STRICT) return { order, exclusions: [] };
+  if (order !== Order.ANY) return { order };
+  return {
+    order,
+    exclusions: exclusions.map((one) => ({ ...one, fromStep: 0, toStep: 0 })),
+  };
+}

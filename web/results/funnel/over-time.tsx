@@ -1,0 +1,75 @@
+// The conversion of a funnel over time: of the users who entered in each bucket, the part that reached the last step.
+
+import { useMemo } from 'preact/hooks';
+import type {
+  FunnelBucket,
+  FunnelResult,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { DataTable } from '../../charts/data-table.tsx';
+import { LineChart } from '../../charts/line-chart.tsx';
+import { formatLabel } from '../../time/time.tsx';
+import { percent } from '../../ui/figures.ts';
+import { groupName } from '../names.ts';
+import { type Shown, timeStyle } from '../shown.ts';
+import { stepName } from './step-names.ts';
+
+/** More lines than the theme has colours cannot be told apart. */
+const maxLines = 8;
+
+export function FunnelOverTime(shown: Shown<FunnelResult>) {
+  const { spec, result, granularity, labels, label } = shown;
+  const isSplit = spec.breakdowns.length > 0;
+  const lines = useMemo(
+    () =>
+      result.series.slice(0, maxLines).map((series) => ({
+        name: isSplit ? groupName(spec, series) : 'Conversion',
+        values: series.buckets.map(conversion),
+      })),
+    [result, spec],
+  );
+  const style = timeStyle(granularity);
+  const hidden = result.series.length - maxLines;
+  const steps = spec.events.map((_, step) => `${step + 1}. ${stepName(spec, step)}`);
+  return (
+    <>
+      <LineChart
+        {...{ labels, lines, style }}
+        label={`${label}, over time`}
+        format={percent}
+        height={shown.height}
+        isTile={shown.isTile}
+      />
+      {hidden > 0 ? <p class="hint">The table has {hidden} more groups than the chart.</p> : null}
+      <DataTable
+        label={`${label}, over time`}
+        grid={{
+          columns: [
+            'Entered',
+            ...(isSplit ? ['Group'] : []),
+            ...steps,
+            'Conversion',
+            'May convert',
+          ],
+          rows: result.series.flatMap((series) =>
+            series.buckets.map((bucket, index) => {
+              const share = conversion(bucket);
+              return [
+                formatLabel(labels[index] ?? '', style),
+                ...(isSplit ? [groupName(spec, series)] : []),
+                ...bucket.totals,
+                share === null ? '' : percent(share),
+                bucket.open ?? 0,
+              ];
+            }),
+          ),
+        }}
+      />
+    </>
+  );
+}
+
+/** null where nobody entered. */
+function conversion({ totals }: FunnelBucket): number | null {
+  const [entered = 0] = totals;
+  return entered === 0 ? null : (totals.at(-1) ?? 0) / entered;
+}
