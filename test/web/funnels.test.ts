@@ -1,5 +1,5 @@
-// A funnel is asked in a real browser by mouse, by keyboard and on a phone: in any order, in one visit, without an event
-// between, and over time. The figures are those of known events.
+// A funnel is asked in a real browser by mouse, by keyboard and on a phone: in any order, in one visit, without an
+// event between, and over time. The figures are those of known events.
 
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';

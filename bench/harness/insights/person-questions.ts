@@ -1,8 +1,9 @@
-// Questions about persons: unique users, a funnel, retention, lifecycle, stickiness and the most active. A person is
+// Questions about persons: unique users, funnels, retention, lifecycle, stickiness and the most active. A person is
 // all ids that were merged.
 
 import { dayMs } from '../../../platform/clock.ts';
 import { listOf, numberOf, pointRows, secondsOf } from './answers.ts';
+import { funnelQuestions } from './funnels/funnel-questions.ts';
 import type { Layout } from './layout.ts';
 import { type Asked, dayOf, type Question, within } from './question.ts';
 
@@ -30,36 +31,6 @@ function uniqueUsers(name: string, kind: string): Question {
       ),
   };
 }
-
-const steps = ['product_viewed', 'add_to_cart', 'purchase'] as const;
-
-const funnel: Question = {
-  name: 'funnel of 3 steps',
-  ...{ daysAreKept: false, days: 30 },
-  queries: [
-    {
-      granularity: day,
-      spec: {
-        insightType: 'INSIGHT_TYPE_FUNNEL',
-        events: steps.map((kind) => ({ event: { kind } })),
-        conversionWindow: '86400s',
-      },
-    },
-  ],
-  sql: (layout, asked) => {
-    const isStep = steps.map((kind) => `${layout.kind} = '${kind}'`);
-    const reached = `windowFunnel(${dayMs})(toUInt64(toUnixTimestamp64Milli(toDateTime64(${layout.time}, 3))), ${isStep.join(', ')})`;
-    return `SELECT step, countIf(reached >= step) FROM (
-        SELECT ${reached} AS reached ${persons(layout, asked, `(${isStep.join(' OR ')})`)} GROUP BY ${layout.user})
-      ARRAY JOIN [1, 2, 3] AS step GROUP BY step`;
-  },
-  rowsOf: (answers) =>
-    answers.flatMap((answer) =>
-      listOf(answer, 'funnel', 'series').flatMap((series) =>
-        listOf(series, 'steps').map((step, index) => [String(index + 1), numberOf(step['total'])]),
-      ),
-    ),
-};
 
 const retentionOf = (name: string, kind: string): Question => ({
   ...{ name, daysAreKept: true, days: 56 },
@@ -172,7 +143,7 @@ const topUsers: Question = {
 export const personQuestions: readonly Question[] = [
   uniqueUsers('unique users of one kind', 'page_view'),
   uniqueUsers('unique users of all kinds', ''),
-  funnel,
+  ...funnelQuestions,
   retentionOf('weekly retention, 8 weeks', ''),
   retentionOf('weekly retention of one kind', 'page_view'),
   lifecycleOf('lifecycle', ''),

@@ -56,18 +56,7 @@ export function FunnelFields(props: {
         options={entries}
         onValue={(value) => put({ reentry: Number(value) })}
       />
-      <Check
-        label="All steps in one visit"
-        checked={holdProperty === visit}
-        onValue={(isHeld) => put({ holdProperty: isHeld ? visit : '' })}
-      />
-      {holdProperty === visit ? null : (
-        <PropertyField
-          label="The same in all steps"
-          value={holdProperty}
-          onValue={(property) => put({ holdProperty: property })}
-        />
-      )}
+      <HeldFields held={holdProperty} onHeld={(property) => put({ holdProperty: property })} />
       <Check
         label="Over time, by the time of the first step"
         checked={funnel.overTime}
@@ -101,6 +90,21 @@ export function FunnelFields(props: {
         </button>
       ) : null}
     </details>
+  );
+}
+
+function HeldFields({ held, onHeld }: { held: string; onHeld: (property: string) => void }) {
+  return (
+    <>
+      <Check
+        label="All steps in one visit"
+        checked={held === visit}
+        onValue={(isVisit) => onHeld(isVisit ? visit : '')}
+      />
+      {held === visit ? null : (
+        <PropertyField label="The same in all steps" value={held} onValue={onHeld} />
+      )}
+    </>
   );
 }
 

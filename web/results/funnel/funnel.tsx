@@ -64,32 +64,39 @@ export function Funnel(shown: Shown<FunnelResult>) {
           over.
         </p>
       ) : null}
-      <DataTable
-        label={label}
-        grid={{
-          columns: [
-            'Group',
-            'Step',
-            'Users',
-            'Of the first step',
-            'Of the step before',
-            'Median',
-            '95 of 100',
-          ],
-          rows: result.series.flatMap((series) =>
-            series.steps.map(({ timing }, step) => [
-              isSplit ? groupName(spec, series) : 'Everybody',
-              `${step + 1}. ${stepName(spec, step)}`,
-              total(series, step),
-              percent(share(series, step, 0)),
-              percent(share(series, step, Math.max(0, step - 1))),
-              timing ? milliseconds(durationMs(timing.median)) : '',
-              timing ? milliseconds(durationMs(timing.p95)) : '',
-            ]),
-          ),
-        }}
-      />
+      <StepsTable {...shown} />
     </>
+  );
+}
+
+function StepsTable({ spec, result, label }: Shown<FunnelResult>) {
+  const isSplit = spec.breakdowns.length > 0;
+  return (
+    <DataTable
+      label={label}
+      grid={{
+        columns: [
+          'Group',
+          'Step',
+          'Users',
+          'Of the first step',
+          'Of the step before',
+          'Median',
+          '95 of 100',
+        ],
+        rows: result.series.flatMap((series) =>
+          series.steps.map(({ timing }, step) => [
+            isSplit ? groupName(spec, series) : 'Everybody',
+            `${step + 1}. ${stepName(spec, step)}`,
+            total(series, step),
+            percent(share(series, step, 0)),
+            percent(share(series, step, Math.max(0, step - 1))),
+            timing ? milliseconds(durationMs(timing.median)) : '',
+            timing ? milliseconds(durationMs(timing.p95)) : '',
+          ]),
+        ),
+      }}
+    />
   );
 }
 

@@ -24,7 +24,7 @@ function funnelOf({ events = [], conversionWindowMs, funnel = {} }: Question): F
 const numbers = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 
-/** Events that are looked at, in order: `usr`, `held`, n, whether each is a step, `x2` what ends it after step 2. */
+/** The events that are looked at, in order: usr, held, n, whether each is a step; x2 ends a chain after step 2. */
 function eventTables(question: Question, { count, windowMs, query }: Funnel): string[] {
   const { from, to } = rangeMs(question);
   const { order, exclusions = [], holdProperty = '' } = query;
