@@ -9,6 +9,7 @@ import {
   TileResultSchema,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
+  Compare,
   type InsightQuerySpec,
   type QueryResponse,
   QueryResponseSchema,
@@ -49,9 +50,10 @@ export async function answerTiles(deps: AnswerDeps, board: BoardQuestions): Prom
   );
 }
 
-/** What the tile is compared with, if anything. */
-function rangeBefore({ time }: BoardQuestions, { compareToPrevious }: Tile): Range[] {
-  return compareToPrevious && isAskable(time.previous) ? [time.previous] : [];
+/** What the tile is compared with, if anything; a question that compares itself has both answers. */
+function rangeBefore({ time }: BoardQuestions, tile: Tile, spec: InsightQuerySpec): Range[] {
+  const isOfTile = tile.compareToPrevious && spec.compare === Compare.UNSPECIFIED;
+  return isOfTile && isAskable(time.previous) ? [time.previous] : [];
 }
 
 /**
@@ -70,7 +72,7 @@ async function answerTile(
   spec: InsightQuerySpec,
   room: Room,
 ): Promise<TileResult> {
-  const [previous] = rangeBefore(board, tile);
+  const [previous] = rangeBefore(board, tile, spec);
   // Of its own, because other tiles may have the engine while this one waits.
   const signal = AbortSignal.any([deps.call.deadline.signal]);
   const call = { ...deps.call, deadline: { ...deps.call.deadline, signal } };

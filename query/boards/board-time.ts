@@ -16,6 +16,7 @@ import {
   TimeRangePreset,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { startBefore } from '../insights/read/compared-range.ts';
 import { readGranularity, readTimezone } from '../insights/read/time-buckets.ts';
 import { momentMs } from '../moment.ts';
 
@@ -192,11 +193,7 @@ function whole(timezone: string, { first, before }: Period, next: number): Range
 
 /** Whole days of the zone and as many before them, whatever their hours; else a range of the same length. */
 function before(range: Range, timezone: string): Ranges {
-  const [first, next] = [dayAt(timezone, range.fromMs), dayAt(timezone, range.toMs)];
-  const areWhole =
-    dayStart(timezone, first) === range.fromMs && dayStart(timezone, next) === range.toMs;
-  if (!areWhole) return sameLength(range);
-  return whole(timezone, { first, before: first - (next - first) }, next);
+  return { range, previous: { fromMs: startBefore(range, timezone), toMs: range.fromMs } };
 }
 
 /** A range and the one of the same length before it. */

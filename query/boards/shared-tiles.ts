@@ -63,7 +63,7 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   const { insightType, events, breakdowns, breakdownLimit, conversionWindow, ...more } = spec;
   const { includeStepTiming, session, userFlow, topK, includeCookieless, formulas, ...others } =
     more;
-  const { rollingDays, cumulative, funnel, retention, ...hidden } = others;
+  const { rollingDays, cumulative, funnel, retention, compare, flow, ...hidden } = others;
   const {
     filterGroups: _,
     filterGroupsOperator: __,
@@ -74,9 +74,15 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   rest satisfies Record<string, never>;
   return create(InsightQuerySpecSchema, {
     ...{ insightType, breakdowns, breakdownLimit, includeStepTiming, includeCookieless, formulas },
-    ...{ rollingDays, cumulative },
+    ...{ rollingDays, cumulative, compare },
     ...(conversionWindow && { conversionWindow }),
     ...(retention && { retention }),
+    ...(flow && {
+      flow: {
+        ...(flow.from && { from: kindOf(flow.from) }),
+        ...(flow.to && { to: kindOf(flow.to) }),
+      },
+    }),
     events: events.map(({ event, aggregation, aggregationProperty, rollingDays: days }) => ({
       ...{ aggregation, aggregationProperty, rollingDays: days },
       ...{ ...(event && { event: kindOf(event) }) },
@@ -127,7 +133,10 @@ function kindOf({ kind, kinds }: EventFilter): { kind: string; kinds: string[] }
 }
 
 /** A form whose rows are persons has to be named here. */
-function withoutPersons({ topK }: InsightQuerySpec, response: QueryResponse): QueryResponse {
+function withoutPersons(spec: InsightQuerySpec, answer: QueryResponse): QueryResponse {
+  const previous = answer.previous && { previous: withoutPersons(spec, answer.previous) };
+  const response = { ...answer, ...previous };
+  const { topK } = spec;
   const { result } = response;
   switch (result.case) {
     case 'topK': {

@@ -5,6 +5,7 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { zones } from '../../platform/zones/zones.ts';
+import { type TimeRange, TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type QueryRequest,
   type QueryResponse,
@@ -14,6 +15,7 @@ import type { Deadline } from '../deadline.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { type Planned, planOf } from './forms/forms.ts';
 import type { LeftOutCount, LookUp } from './forms/plan.ts';
+import { comparedRange } from './read/compared-range.ts';
 import { bucketsOf } from './read/form-members.ts';
 import type { Range, Served } from './read/plan-notes.ts';
 import { type Facts, readFacts } from './read/property-types.ts';
@@ -57,13 +59,26 @@ export interface QuestionSources extends InsightSources {
 /** All who run questions share one of these: its turns, its kept rows, and the statements that run. */
 export function createRunQuestion(sources: QuestionSources): RunQuestion {
   const runs = new InsightRuns(sources);
-  const { timezoneOf = () => 'UTC' } = sources;
+  const { timezoneOf = () => 'UTC', clock } = sources;
   return async (call) => {
     const { projectId, request } = call;
     sources.insightTurns.checkRoom(projectId);
     const timezone = request.timezone === '' ? timezoneOf(projectId) : request.timezone;
-    return runQuestion(runs, { ...call, request: { ...request, timezone } });
+    const together = call.together ?? new AskedTogether();
+    const asked = { ...call, together, request: { ...request, timezone } };
+    const isCompared = request.spec?.compare;
+    const before =
+      isCompared && comparedRange(readQuestion(projectId, asked.request), clock.nowMs());
+    const answer = await runQuestion(runs, asked);
+    if (!before) return answer;
+    const timeRange = timeRangeOf(before);
+    const former = { ...asked, request: { ...asked.request, timeRange } };
+    return { ...answer, previous: { ...(await runQuestion(runs, former)), timeRange } };
   };
+}
+
+function timeRangeOf({ fromMs, toMs }: Range): TimeRange {
+  return create(TimeRangeSchema, { from: timestampFromMs(fromMs), to: timestampFromMs(toMs) });
 }
 
 async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryResponse> {

@@ -17,6 +17,7 @@ import { coverage } from '../harness/insights/questions/coverage.ts';
 import { difference } from '../harness/insights/questions/difference.ts';
 import { ForcedAnswers, forcedNeeds } from '../harness/insights/questions/forced-answers.ts';
 import {
+  comparisons,
   operators,
   QuestionSource,
   sessionMetrics,
@@ -87,14 +88,23 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     const ofFunnel = ['ORDERED', 'ANY', 'STRICT', 'exclusions', 'held', 'first entry', 'over time'];
     for (const one of ofFunnel) wanted.push(`funnel ${one}`);
     wanted.push('funnel per visit', 'funnel over time by groups', 'funnel as of');
-    wanted.push('formulas', 'formulas by groups', 'rolling', 'cumulative');
+    wanted.push(
+      'formulas',
+      'formulas by groups',
+      'rolling',
+      'cumulative TRENDS',
+      'cumulative STICKINESS',
+    );
+    wanted.push('ways of USER', 'ways from', 'ways to');
+    wanted.push('groups RETENTION', 'groups LIFECYCLE', 'groups STICKINESS');
+    for (const one of comparisons) wanted.push(`compare ${one}`);
     for (const one of ['IN_RANGE', 'EVER', 'RECURRING', 'unbounded', 'rolling']) {
       wanted.push(`retention ${one}`);
     }
     for (const form of ofKinds) wanted.push(`kinds ${form}`);
     for (const one of ['PROPERTY', 'EVENT_KIND', 'USER']) wanted.push(`dimension ${one}`);
     const least = (feature: string): number =>
-      /^(top metric|kinds|retention)/.test(feature)
+      /^(top metric|kinds|retention|compare|ways)/.test(feature)
         ? leastOfRare
         : ofFunnel.includes(feature.replace('funnel ', ''))
           ? leastOfFunnels

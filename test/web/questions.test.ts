@@ -178,8 +178,9 @@ describe.runIf(hasBrowser)('known figures', () => {
     expect(await page.getByLabel('Count cookieless visitors as users').isChecked()).toBe(false);
     await answer.getByText('Not counted: 1 event of cookieless visitors.').waitFor();
     await answer.getByText('Not counted: 1 event of deleted profiles.').waitFor();
-    await page.getByLabel('Compare with the range before').check();
-    await page.waitForURL((url) => url.searchParams.has('compare'));
+    await page.getByLabel('Compare with').selectOption({ label: 'The range before' });
+    await page.waitForURL((url) => (url.searchParams.get('q') ?? '').includes('"compare":1'));
+    await answer.getByText('0 before').waitFor();
     await page.goBack();
     await expect.poll(shown, { timeout }).toEqual([users, '3']);
     await page.goBack();

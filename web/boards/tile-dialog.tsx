@@ -6,7 +6,8 @@ import { type Tile, TileSchema } from '../../proto/gen/dashboard/dashboards/v1/d
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Check, Field, Select, TextArea } from '../fields/field.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
-import { asForm, formOf, forms, missing, startOf } from '../question/forms.ts';
+import { asForm, formOf, forms, startOf } from '../question/forms.ts';
+import { missing } from '../question/missing.ts';
 import { QuestionFields } from '../question/question-form.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import type { DraftTile } from './draft.ts';

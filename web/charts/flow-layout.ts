@@ -39,7 +39,8 @@ export function layFlow({ nodes, links }: UserFlowResult, heightPx: number): Flo
     steps[step] = column;
     column.push({ id, name, step, value, x: step * columnPx, y: 0, height: 0, isOthers });
   }
-  const scale = Math.min(...steps.map((column) => scaleOf(column, heightPx)));
+  // Ways that are counted from their end may all be shorter than the steps that are asked for.
+  const scale = Math.min(...Object.values(steps).map((column) => scaleOf(column, heightPx)));
   for (const column of steps) placeColumn(column ?? [], scale);
   const placed = new Map(
     steps.flatMap((column) => (column ?? []).map((node) => [node.id, node] as const)),

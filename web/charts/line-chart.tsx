@@ -39,14 +39,14 @@ export function LineChart(props: {
   const { label, labels, lines, format = shortFigure, style = 'short', height = heightPx } = props;
   // By its name: a newer answer may have other buckets.
   const [chosen, choose] = useState<string>();
+  const openFrom = props.openFrom ?? labels.length;
   const index = labels.indexOf(chosen ?? '');
   const at = index === -1 ? undefined : index;
   const shown = at === undefined ? undefined : labels[at];
+  const time = shown ? openName(formatLabel(shown, style), index >= openFrom) : ' ';
   const annotations = useAnnotations();
   const notes = useMemo(() => annotationsByBucket(labels, annotations), [labels, annotations]);
-  const { openFrom = labels.length } = props;
-  const drawn = { labels, lines, format, height, notes, openFrom };
-  const { box, plot } = usePlot(drawn, shown, choose);
+  const { box, plot } = usePlot({ labels, lines, format, height, notes, openFrom }, shown, choose);
   const walk = (event: KeyboardEvent): void => {
     const to = stepOf(event.key, at, labels.length - 1);
     if (to !== undefined) {
@@ -74,15 +74,9 @@ export function LineChart(props: {
         }}
       />
       <figcaption class="legend" aria-live="polite">
-        <span class="legend-time">
-          {shown ? openName(formatLabel(shown, style), index >= openFrom) : ' '}
-        </span>
+        <span class="legend-time">{time}</span>
         <LegendItems lines={lines} at={at} format={format} />
-        <ChartAnnotations
-          shown={notes.get(at ?? -1) ?? []}
-          at={shown}
-          isTile={props.isTile ?? false}
-        />
+        <ChartAnnotations shown={notes.get(index) ?? []} at={shown} isTile={!!props.isTile} />
       </figcaption>
     </figure>
   );

@@ -9,7 +9,7 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
 import { CookielessNote } from '../filter/cookieless.tsx';
-import { before, requestOf, writeSpec } from '../question/ask.ts';
+import { requestOf, writeSpec } from '../question/ask.ts';
 import { timeQuery } from '../question/board-time.ts';
 import { countsUsers, type QuestionForm } from '../question/forms.ts';
 import { rowsHref } from '../question/rows-link.ts';
@@ -31,24 +31,18 @@ const insights = createClient(InsightsService, transport);
 type Answers = {
   spec: InsightQuerySpec;
   answer: QueryResponse;
-  previous: QueryResponse | undefined;
 };
 
 type Asked = Parameters<typeof requestOf>[0];
 
 function useAnswers(projectId: string, question: QuestionState, asked: Asked, written: string) {
-  const { range, granularity, isCompared, asOf, isReady } = question;
+  const { range, granularity, asOf, isReady } = question;
   const { spec, zone } = asked;
   const time = `${range.from.getTime()} ${range.to.getTime()} ${granularity} ${zone}`;
-  const key = `insight ${projectId} ${time} ${isCompared} ${asOf?.getTime() ?? ''} ${written}`;
+  const key = `insight ${projectId} ${time} ${asOf?.getTime() ?? ''} ${written}`;
   return useResource<Answers>(isReady ? key : undefined, async (end) => {
-    const ask = (one: Asked): Promise<QueryResponse> =>
-      insights.query({ ...requestOf(one), explain: true }, inProject(projectId, end));
-    const [answer, previous] = await Promise.all([
-      ask(asked),
-      isCompared ? ask({ ...asked, ...before(range, zone) }) : undefined,
-    ]);
-    return { spec, answer, previous };
+    const request = { ...requestOf(asked), explain: true };
+    return { spec, answer: await insights.query(request, inProject(projectId, end)) };
   });
 }
 
@@ -96,7 +90,6 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
             label={form.name}
             spec={data.spec}
             answer={data.answer}
-            previous={data.previous}
             granularity={granularity}
             height={form.id === 'user-flow' ? 460 : 340}
             {...(all ? { onOpen: open } : {})}

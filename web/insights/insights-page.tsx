@@ -53,7 +53,7 @@ function Forms(props: { projectId: string; here: QuestionForm; question: Questio
   const { projectId, here, question } = props;
   const { query } = address.value;
   const row = useTabInSight(here.id);
-  const kept = { ...timeQuery(query), ...pick(query, ['by', 'compare', 'asof', 'board', 'tile']) };
+  const kept = { ...timeQuery(query), ...pick(query, ['by', 'asof', 'board', 'tile']) };
   return (
     <nav class="tabs" ref={row} aria-label="Forms of questions">
       {forms.map((form) => {

@@ -9,7 +9,8 @@ import { botsOf, groupWithoutBots } from '../filter/bots.tsx';
 import { hasCookieless } from '../filter/cookieless.tsx';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { granularityOf, readSpec, writeSpec } from '../question/ask.ts';
-import { missing, type QuestionForm } from '../question/forms.ts';
+import type { QuestionForm } from '../question/forms.ts';
+import { missing } from '../question/missing.ts';
 import { address, setQuery } from '../router.ts';
 import { type Range, useRange } from '../time/range.tsx';
 
@@ -26,7 +27,6 @@ export type QuestionState = {
   missing: string | undefined;
   range: Range;
   granularity: Granularity;
-  isCompared: boolean;
   asOf: Date | undefined;
   /** Of the project; undefined while it is not known. */
   hasCookieless: boolean | undefined;
@@ -71,7 +71,6 @@ export function useQuestion(projectId: string, form: QuestionForm): QuestionStat
     missing: missing(draft),
     range,
     granularity: granularityOf(query.get('by') ?? '', range),
-    isCompared: form.hasBefore && query.get('compare') === 'before',
     asOf: Number.isNaN(asOf.getTime()) ? undefined : asOf,
     hasCookieless: cookieless,
     isReady: text !== '' || bots !== undefined,

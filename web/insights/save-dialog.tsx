@@ -48,7 +48,6 @@ export function SaveDialog(props: {
       ...size,
       title,
       content: { case: 'insight', value: question.spec },
-      compareToPrevious: question.isCompared,
     });
     const boardId =
       id === newBoard

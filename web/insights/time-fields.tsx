@@ -1,12 +1,21 @@
 // The time of a question beside its range: buckets, the range before, and the moment until which events count.
 
-import { Check, Field, Select } from '../fields/field.tsx';
+import { Compare } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { Field, Select } from '../fields/field.tsx';
 import { granularities } from '../question/ask.ts';
 import type { QuestionForm } from '../question/forms.ts';
 import { address, setQuery } from '../router.ts';
 import { currentZone } from '../time/time.tsx';
 import { dayText, parseDay, startOfDayAt } from '../time/zone.ts';
 import type { QuestionState } from './question-state.ts';
+
+const periods = [
+  { value: String(Compare.UNSPECIFIED), name: 'Nothing' },
+  { value: String(Compare.PREVIOUS_PERIOD), name: 'The range before' },
+  { value: String(Compare.PREVIOUS_WEEK), name: 'A week before' },
+  { value: String(Compare.PREVIOUS_MONTH), name: 'A month before' },
+  { value: String(Compare.PREVIOUS_YEAR), name: 'A year before' },
+];
 
 export function TimeFields({ form, question }: { form: QuestionForm; question: QuestionState }) {
   const zone = currentZone();
@@ -27,10 +36,11 @@ export function TimeFields({ form, question }: { form: QuestionForm; question: Q
         />
       ) : null}
       {form.hasBefore ? (
-        <Check
-          label="Compare with the range before"
-          checked={question.isCompared}
-          onValue={(isOn) => setQuery({ compare: isOn ? 'before' : undefined })}
+        <Select
+          label="Compare with"
+          value={String(question.draft.compare)}
+          options={periods}
+          onValue={(compare) => question.change({ ...question.draft, compare: Number(compare) })}
         />
       ) : null}
       <Field

@@ -5,8 +5,9 @@ import {
   Granularity,
   InsightType,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { before, granularityOf, readSpec, requestCurl, requestOf, writeSpec } from './ask.ts';
-import { asForm, emptyEvent, formOf, forms, missing, startOf } from './forms.ts';
+import { granularityOf, readSpec, requestCurl, requestOf, writeSpec } from './ask.ts';
+import { asForm, emptyEvent, formOf, forms, startOf } from './forms.ts';
+import { missing } from './missing.ts';
 
 const hour = 3_600_000;
 const range = (days: number) => ({
@@ -53,37 +54,6 @@ it.each([
 ])('fits buckets to %d days', (days, granularity) => {
   expect(granularityOf('', range(days))).toBe(granularity);
   expect(granularityOf('week', range(days))).toBe(Granularity.WEEK);
-});
-
-it('compares with as much of the range before as this one has come', () => {
-  const { from, to } = before(range(7), 'UTC', 2 * 24 * hour);
-  expect([from.getTime(), to.getTime()]).toEqual([-7 * 24 * hour, -5 * 24 * hour]);
-  expect(before(range(7), 'UTC', 100 * 24 * hour).to.getTime()).toBe(0);
-});
-
-it.each([
-  // The clock goes forward on 29 March: that day has 23 hours, and the one before it 24.
-  ['2026-03-28T23:00Z', '2026-03-29T22:00Z', '2026-03-27T23:00Z'],
-  ['2026-03-29T22:00Z', '2026-03-30T22:00Z', '2026-03-28T23:00Z'],
-  // It goes back on 25 October.
-  ['2026-10-25T23:00Z', '2026-11-01T23:00Z', '2026-10-18T22:00Z'],
-])('compares %s to %s with as many days of the zone before it', (from, to, start) => {
-  const range = { from: new Date(from), to: new Date(to), name: '' };
-  const past = before(range, 'Europe/Berlin', Date.parse('2027-01-01T00:00Z'));
-  expect(past).toEqual({ from: new Date(start), to: range.from });
-  const soon = before(range, 'Europe/Berlin', range.from.getTime() + 2 * hour);
-  expect(soon).toEqual({ from: new Date(start), to: new Date(Date.parse(start) + 2 * hour) });
-});
-
-it('never compares with the range itself', () => {
-  const range = {
-    from: new Date('2026-03-29T22:00Z'),
-    to: new Date('2026-03-30T22:00Z'),
-    name: '',
-  };
-  // The day before has 23 hours.
-  const almost = before(range, 'Europe/Berlin', Date.parse('2026-03-30T21:30Z'));
-  expect(almost.to).toEqual(range.from);
 });
 
 it('writes a command that a shell reads as one text', () => {

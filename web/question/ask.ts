@@ -11,7 +11,7 @@ import {
   QueryRequestSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Range } from '../time/range.tsx';
-import { dayMs, daysBetween, startOfDayAt } from '../time/zone.ts';
+import { dayMs } from '../time/zone.ts';
 import { formOf, type QuestionForm, startOf } from './forms.ts';
 
 export function writeSpec(spec: InsightQuerySpec): string {
@@ -67,18 +67,6 @@ export function requestOf({ spec, from, to, granularity, zone, asOf }: Asked): Q
     timezone: zone,
     ...(asOf ? { asOf: timestampFromDate(asOf) } : {}),
   });
-}
-
-/** As many days of the calendar before the range, as far as the range has come. */
-export function before(
-  { from, to }: Range,
-  zone: string,
-  now = Date.now(),
-): { from: Date; to: Date } {
-  const start = startOfDayAt(from, zone, -daysBetween(from, to, zone));
-  if (now >= to.getTime()) return { from: start, to: from };
-  const comeMs = Math.max(60_000, now - from.getTime());
-  return { from: start, to: new Date(Math.min(start.getTime() + comeMs, from.getTime())) };
 }
 
 /** For people: with the names of the definitions. */

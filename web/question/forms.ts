@@ -13,6 +13,7 @@ import {
   SessionMetric,
   SessionQuerySchema,
   TopKQuerySchema,
+  UserFlowQuery_GroupBy,
   UserFlowQuerySchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 
@@ -111,6 +112,7 @@ const listed = [
     name: 'Lifecycle',
     says: 'Which users are new, stay, come back or are gone.',
     events: one,
+    hasBreakdowns: true,
     hasBuckets: true,
   },
   {
@@ -119,6 +121,7 @@ const listed = [
     name: 'Stickiness',
     says: 'On how many days, weeks or months users are active.',
     events: one,
+    hasBreakdowns: true,
     hasBuckets: true,
   },
 ] as const satisfies readonly (FormRules & { id: string })[];
@@ -216,6 +219,7 @@ export function asForm(spec: InsightQuerySpec, form: QuestionForm): InsightQuery
   const taken = form.hasAggregation ? kept.map(onlyIn(form)) : kept.map(withoutAggregation);
   if (kept.length > 0) next.events = [...taken, ...next.events.slice(kept.length)];
   if (form.hasAggregation) next.formulas = spec.formulas;
+  if (form.hasBefore) next.compare = spec.compare;
   if (form.hasBreakdowns) next.breakdowns = spec.breakdowns;
   next.filterGroups = spec.filterGroups;
   next.filterGroupsOperator = spec.filterGroupsOperator;
@@ -232,35 +236,9 @@ function withoutAggregation({ event }: EventQuery): EventQuery {
   return create(EventQuerySchema, { ...(event && { event }), aggregation: AggregationType.TOTAL });
 }
 
-/** What is still to be chosen before the question can be asked; undefined where nothing is. */
-export function missing(spec: InsightQuerySpec): string | undefined {
-  const unnamed = spec.events.findIndex(
-    ({ aggregation, aggregationProperty }) => needsProperty(aggregation) && !aggregationProperty,
-  );
-  if (unnamed >= 0)
-    return `Choose the property of ${formOf(spec).events.nameOf(unnamed).toLowerCase()}.`;
-  const scopes = [
-    ...spec.events.map(({ event }) => event),
-    ...[spec.session?.scope, spec.topK?.scope, spec.userFlow?.scope],
-    ...(spec.funnel?.exclusions ?? []).map(({ event }) => event),
-  ];
-  if (scopes.some((scope) => scope?.kinds.includes(''))) return 'Choose the other kind of event.';
-  const unwritten = spec.formulas.findIndex(({ expression }) => expression.trim() === '');
-  if (unwritten >= 0) return `Write formula ${unwritten + 1}.`;
-  if (spec.breakdowns.some(({ property }) => property === ''))
-    return 'Choose the property to split by.';
-  const { topK, userFlow } = spec;
-  if (topK?.dimension === Dimension.PROPERTY && !topK.property)
-    return 'Choose the property to rank.';
-  if (topK && needsProperty(topK.metric) && !topK.metricProperty)
-    return 'Choose the property of the value.';
-  if (userFlow?.nodeKind === NodeKind.PROPERTY && !userFlow.nodeProperty)
-    return 'Choose the property of the steps.';
-  return undefined;
-}
-
 /** Whether its numbers depend on who counts as a user; all others count every event and every visit. */
-export function countsUsers({ insightType, events, session, topK }: InsightQuerySpec): boolean {
+export function countsUsers(spec: InsightQuerySpec): boolean {
+  const { insightType, events, session, topK, userFlow } = spec;
   switch (insightType) {
     case InsightType.FUNNEL:
     case InsightType.RETENTION:
@@ -273,6 +251,7 @@ export function countsUsers({ insightType, events, session, topK }: InsightQuery
     case InsightType.SEGMENTATION:
       return !session && events.some(({ aggregation }) => isOfUsers(aggregation));
     case InsightType.USER_FLOW:
+      return userFlow?.groupBy === UserFlowQuery_GroupBy.USER;
     case InsightType.UNSPECIFIED:
       return false;
     default:

@@ -6,6 +6,7 @@ import { DurationSchema } from '@bufbuild/protobuf/wkt';
 import {
   AggregationType,
   TopKQuery_Dimension as Dimension,
+  UserFlowQuery_GroupBy as GroupBy,
   type InsightQuerySpec,
   InsightType,
   UserFlowQuery_NodeKind as NodeKind,
@@ -16,6 +17,7 @@ import { Count } from './count.tsx';
 import { needsProperty } from './forms.ts';
 import { FunnelFields } from './funnel/funnel-fields.tsx';
 import { MeasuredPropertyField, PropertyField, ScopeFields } from './scope-fields.tsx';
+import { FlowEndFields } from './series/flow-end-fields.tsx';
 import { RetentionFields } from './series/retention-fields.tsx';
 import { aggregationOptions } from './series-fields.tsx';
 
@@ -31,6 +33,14 @@ export function OwnFields({ spec, onChange }: { spec: InsightQuerySpec; onChange
         <WindowFields spec={spec} onChange={onChange} />
         <FunnelFields spec={spec} onChange={onChange} />
       </>
+    );
+  if (spec.insightType === InsightType.STICKINESS)
+    return (
+      <Check
+        label="Count users who were active so often or more"
+        checked={spec.cumulative}
+        onValue={(cumulative) => onChange({ cumulative })}
+      />
     );
   if (spec.insightType === InsightType.RETENTION)
     return <RetentionFields spec={spec} onChange={onChange} />;
@@ -83,6 +93,11 @@ const nodeKinds = [
   { value: String(NodeKind.PROPERTY), name: 'Values of a property' },
 ];
 
+const ways = [
+  { value: String(GroupBy.SESSION), name: 'Visits' },
+  { value: String(GroupBy.USER), name: 'Users, across their visits' },
+];
+
 function FlowFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Change }) {
   const { userFlow } = spec;
   if (!userFlow) return null;
@@ -104,11 +119,18 @@ function FlowFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Chan
           onValue={(nodeProperty) => put({ nodeProperty })}
         />
       ) : null}
+      <Select
+        label="Ways of"
+        value={String(userFlow.groupBy || GroupBy.SESSION)}
+        options={ways}
+        onValue={(groupBy) => put({ groupBy: Number(groupBy) })}
+      />
       <ScopeFields
         label="Of the event"
         scope={userFlow.scope}
         onChange={(scope) => put({ scope })}
       />
+      <FlowEndFields spec={spec} onChange={onChange} />
       <div class="row">
         <Count
           label="Steps"

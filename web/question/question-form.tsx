@@ -16,7 +16,7 @@ import { FormulaFields } from './series/formula-fields.tsx';
 import { SeriesFields } from './series-fields.tsx';
 import '../styles/question.css';
 
-const formsWithOwnFields = ['sessions', 'funnel', 'retention', 'user-flow', 'top-k'];
+const formsWithOwnFields = ['sessions', 'funnel', 'retention', 'user-flow', 'top-k', 'stickiness'];
 
 function hasOwnFields({ id }: QuestionForm): boolean {
   return formsWithOwnFields.includes(id);

@@ -2,6 +2,8 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import {
+  UserFlowQuery_GroupBy as GroupBy,
+  type InsightQuerySpec,
   UserFlowQuery_NodeKind as NodeKind,
   type UserFlowResult,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -12,6 +14,8 @@ import { figure, plural } from '../ui/figures.ts';
 import { kindName } from './names.ts';
 import type { Shown } from './shown.ts';
 
+/** Steps after the first, where the question names none. */
+const usualHops = 5;
 /** What fits between two columns. */
 const maxNameLength = 24;
 
@@ -21,7 +25,10 @@ export function UserFlow({ spec, result, label, height }: Shown<UserFlowResult>)
   const isProperty = spec.userFlow?.nodeKind === NodeKind.PROPERTY;
   const named = ({ name, isOthers }: FlowNode): string =>
     isProperty || isOthers ? name : kindName(name);
-  if (flow.nodes.length === 0) return <p class="hint">No visit took a step in this range.</p>;
+  const isOfUsers = spec.userFlow?.groupBy === GroupBy.USER;
+  const way = isOfUsers ? 'user' : 'visit';
+  const stepName = stepNames(spec);
+  if (flow.nodes.length === 0) return <p class="hint">No {way} took a step in this range.</p>;
   return (
     <>
       <div class="scroll flow" tabIndex={0} role="region" aria-label={`${label}: scrolls sideways`}>
@@ -34,7 +41,7 @@ export function UserFlow({ spec, result, label, height }: Shown<UserFlowResult>)
         >
           {Array.from({ length: flow.width / columnPx }, (_, step) => (
             <text key={`step ${step}`} x={step * columnPx} y={-8} class="flow-step">
-              {step === 0 ? 'Start' : `Step ${step}`}
+              {stepName(step)}
             </text>
           ))}
           {flow.bands.map(({ from, to, path, width, value }) => (
@@ -45,9 +52,7 @@ export function UserFlow({ spec, result, label, height }: Shown<UserFlowResult>)
               style={{ strokeWidth: `${width}px` }}
               data-at={at === from.id || at === to.id}
             >
-              <title>
-                {readablePath(`${named(from)} to ${named(to)}: ${plural(value, 'visit')}`)}
-              </title>
+              <title>{readablePath(`${named(from)} to ${named(to)}: ${plural(value, way)}`)}</title>
             </path>
           ))}
           {flow.nodes.map((node) => (
@@ -58,7 +63,7 @@ export function UserFlow({ spec, result, label, height }: Shown<UserFlowResult>)
       <DataTable
         label={label}
         grid={{
-          columns: ['Step', 'From', 'To', 'Visits'],
+          columns: ['Step', 'From', 'To', isOfUsers ? 'Users' : 'Visits'],
           rows: flow.bands
             .toSorted((a, b) => a.from.step - b.from.step || b.value - a.value)
             .map(({ from, to, value }) => [from.step, named(from), named(to), value]),
@@ -66,6 +71,13 @@ export function UserFlow({ spec, result, label, height }: Shown<UserFlowResult>)
       />
     </>
   );
+}
+
+/** Ways to an event, wherever they begin, have its column last. */
+function stepNames({ flow, userFlow }: InsightQuerySpec): (step: number) => string {
+  const last = userFlow?.maxHops || usualHops;
+  if (flow?.from || !flow?.to) return (step) => (step === 0 ? 'Start' : `Step ${step}`);
+  return (step) => (step === last ? 'End' : `${last - step} before`);
 }
 
 function Node(props: { node: FlowNode; name: string; onAt: (id: string | undefined) => void }) {

@@ -15,9 +15,9 @@ import '../styles/results.css';
 
 /** A question needs one of these drawings, and the overview none. */
 const loadFunnel = async () => (await import('./funnel/funnel.tsx')).Funnel;
-const loadLifecycle = async () => (await import('./lifecycle.tsx')).Lifecycle;
-const loadRetention = async () => (await import('./retention.tsx')).Retention;
-const loadStickiness = async () => (await import('./stickiness.tsx')).Stickiness;
+const loadLifecycle = async () => (await import('./users/lifecycle.tsx')).Lifecycle;
+const loadRetention = async () => (await import('./users/retention.tsx')).Retention;
+const loadStickiness = async () => (await import('./users/stickiness.tsx')).Stickiness;
 const loadUserFlow = async () => (await import('./flow.tsx')).UserFlow;
 
 /** `isTile`: without tables of what the chart says in words. */
@@ -34,7 +34,8 @@ export function InsightResult(props: {
 }) {
   const { answer, previous, height = 300, isTile = false, ...rest } = props;
   const { result } = answer;
-  const before = previous?.result;
+  // A question that compares itself has both.
+  const before = (answer.previous ?? previous)?.result;
   const shared = { ...rest, height, isTile, labels: answer.bucketLabels };
   const later = { shared, key: result.case };
   switch (result.case) {

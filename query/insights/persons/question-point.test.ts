@@ -151,6 +151,57 @@ describe.each(breakdownLists)('split by %s, %s', (...breakdowns) => {
     }
   });
 
+  it('has as many as entered a FUNNEL over time in a bucket and reached a step', async () => {
+    const spec = {
+      insightType: InsightType.FUNNEL,
+      events: [view, buy],
+      funnel: { overTime: true },
+      breakdowns,
+    };
+    const result = await ask(spec);
+    if (result.case !== 'funnel') return expect.fail('no series');
+    for (const { breakdown, buckets } of result.value.series) {
+      for (const { time, totals } of buckets) {
+        for (const [index, total] of totals.entries()) {
+          const point = { spec, breakdown, step: index + 1, ...(time && { bucket: time }) };
+          expect(await personsAt(point)).toHaveLength(Number(total));
+        }
+      }
+    }
+  });
+
+  it('has as many as are in each state of LIFECYCLE, and as often active as STICKINESS tells', async () => {
+    const lifecycle = { insightType: InsightType.LIFECYCLE, events: [view], breakdowns };
+    const states = await ask(lifecycle);
+    if (states.case !== 'lifecycle') return expect.fail('no states');
+    const whole = { breakdown: {}, ...states.value };
+    let counted = 0;
+    for (const one of breakdowns.length === 0 ? [whole] : states.value.series) {
+      const { breakdown, newUsers, returningUsers, resurrectingUsers, dormantUsers } = one;
+      const all = [newUsers, returningUsers, resurrectingUsers, dormantUsers];
+      for (const [index, points] of all.entries()) {
+        for (const { time, value } of points) {
+          const at = { state: index + 1, breakdown, ...(time && { bucket: time }) };
+          expect(await personsAt({ spec: lifecycle, ...at })).toHaveLength(value ?? -1);
+          counted += value ?? 0;
+        }
+      }
+    }
+    expect(counted).toBeGreaterThan(40);
+    for (const cumulative of [false, true]) {
+      const spec = { insightType: InsightType.STICKINESS, events: [view], breakdowns, cumulative };
+      const result = await ask(spec);
+      if (result.case !== 'stickiness') return expect.fail('no points');
+      const { points, series } = result.value;
+      for (const one of breakdowns.length === 0 ? [{ breakdown: {}, points }] : series) {
+        for (const { buckets, value } of one.points) {
+          const point = { spec, breakdown: one.breakdown, activeBuckets: buckets ?? 0 };
+          expect(await personsAt(point)).toHaveLength(value ?? -1);
+        }
+      }
+    }
+  });
+
   it.each([[[view]], [[view, buy]]])('has as many as each cell of RETENTION', async (events) => {
     const spec = { insightType: InsightType.RETENTION, events, breakdowns };
     const result = await ask(spec);
@@ -241,6 +292,8 @@ it('refuses what names no number, by the names of its own fields', async () => {
     await refused({ spec: funnel, step: 3 }),
     await refused({ spec: retention, bucket: day(1), returned: day(0) }),
     await refused({ spec: { insightType: InsightType.USER_FLOW } }),
+    await refused({ spec: { ...trends, insightType: InsightType.LIFECYCLE }, bucket: day(0) }),
+    await refused({ spec: { ...trends, insightType: InsightType.STICKINESS } }),
     await refused({ spec: trends, bucket: day(0) }, { events: [view] }),
     await refused({ spec: trends, bucket: day(0) }, { pageSize: 101 }),
   ]).toEqual([
@@ -255,6 +308,8 @@ it('refuses what names no number, by the names of its own fields', async () => {
     'point.step: must be from 1 to 2',
     'point.returned: must not be before the cohort',
     'point.spec.insightType: has no numbers whose users can be listed',
+    'point.state: is required',
+    'point.activeBuckets: must be from 1 to 4',
     'events: must be empty where point is set',
     'pageSize: must be from 1 to 100',
   ]);

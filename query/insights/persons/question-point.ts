@@ -8,6 +8,7 @@ import { invalidArgument } from '../../../platform/http/answers/invalid-argument
 import { EventFilterSchema, type TimeRange } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
+  Compare,
   EventQuerySchema,
   type InsightQuerySpec,
   InsightQuerySpecSchema,
@@ -20,6 +21,7 @@ import { momentMs } from '../../moment.ts';
 import { type Window, windowStart } from '../forms/series/window-users.ts';
 import { windowOf } from '../forms/series/windows.ts';
 import { cellsOfBucket } from '../forms/users/funnel/funnel-users.ts';
+import { cellsOfState } from '../forms/users/lifecycle.ts';
 import { cellOfCohort } from '../forms/users/retention.ts';
 import { type Behind, type Question, readQuestion } from '../read/question.ts';
 import { byPerson } from '../sql/persons.ts';
@@ -44,14 +46,14 @@ export function readPoint(
   const asked = within('point.', () =>
     readQuestion(projectId, create(QueryRequestSchema, { ...request, spec: counted })),
   );
-  const { cells, ...range } = cellsOf(asked, spec, point);
+  const { cells, without = [], ...range } = cellsOf(asked, spec, point);
   const group = asked.breakdowns.map((_, index) => groupSql(asked, point, index));
   return {
     ...asked,
     ...range,
     breakdowns: [...asked.breakdowns, byPerson],
     breakdownKeys: [...asked.breakdownKeys, byPerson],
-    behind: { ...page, cells, group },
+    behind: { ...page, cells, without, group },
     // Persons are found in events alone.
     sources: [],
   };
@@ -62,6 +64,7 @@ function countedSpec(spec: InsightQuerySpec, point: QuestionPoint): InsightQuery
   const counted = clone(InsightQuerySpecSchema, spec);
   counted.includeCookieless = false;
   counted.includeStepTiming = false;
+  counted.compare = Compare.UNSPECIFIED;
   if (spec.session !== undefined) {
     throw invalidArgument('point.spec.session', 'must not be set: its numbers count visits');
   }
@@ -99,7 +102,9 @@ function specOfRow(spec: InsightQuerySpec, { dimensionValue }: QuestionPoint): I
 }
 
 /** The cells that the number counts, and the range and buckets that the question has for them. */
-type Counted = Pick<Behind, 'cells'> & Partial<Pick<Question, 'fromMs' | 'toMs' | 'buckets'>>;
+type Counted = Pick<Behind, 'cells'> &
+  Partial<Pick<Behind, 'without'>> &
+  Partial<Pick<Question, 'fromMs' | 'toMs' | 'buckets'>>;
 
 function cellsOf(question: Question, asked: InsightQuerySpec, point: QuestionPoint): Counted {
   const { insightType: form } = asked;
@@ -114,7 +119,9 @@ function cellsOf(question: Question, asked: InsightQuerySpec, point: QuestionPoi
     case InsightType.RETENTION:
       return { cells: [cohortCell(question, point)] };
     case InsightType.LIFECYCLE:
+      return ofState(question, point);
     case InsightType.STICKINESS:
+      return { cells: activeCells(question, point) };
     case InsightType.USER_FLOW:
     case InsightType.UNSPECIFIED:
       throw invalidArgument('point.spec.insightType', 'has no numbers whose users can be listed');
@@ -156,6 +163,23 @@ function cohortCell(question: Question, point: QuestionPoint): number {
     throw invalidArgument('point.returned', 'must not be before the cohort');
   }
   return cellOfCohort(cohort, returned, question.buckets.length);
+}
+
+function ofState(question: Question, point: QuestionPoint): Counted {
+  const place = placeOf(question, point, 'bucket');
+  const counted = cellsOfState(point.state, place);
+  if (counted === undefined) throw invalidArgument('point.state', 'is required');
+  return counted;
+}
+
+/** Cumulative, those who were active in more buckets count, too. */
+function activeCells({ buckets, spec }: Question, { activeBuckets }: QuestionPoint): number[] {
+  const { length: count } = buckets;
+  if (activeBuckets < 1 || activeBuckets > count) {
+    throw invalidArgument('point.activeBuckets', `must be from 1 to ${count}`);
+  }
+  if (!spec.cumulative) return [activeBuckets];
+  return Array.from({ length: count - activeBuckets + 1 }, (_, index) => activeBuckets + index);
 }
 
 function placeOf(

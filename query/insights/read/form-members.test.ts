@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { FilterOperator, LogicalOperator } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
+  Compare,
   type InsightQuerySpecSchema,
   InsightType,
   QueryRequestSchema,
@@ -42,9 +43,11 @@ const forms: Record<string, AskedSpec> = {
 };
 const users = [{ aggregation: AggregationType.UNIQUE_USERS }];
 const values = 'TRENDS and SEGMENTATION';
-const grouped = 'TRENDS, SEGMENTATION, FUNNEL and RETENTION';
+const grouped = 'TRENDS, SEGMENTATION, FUNNEL, RETENTION, LIFECYCLE and STICKINESS';
+const every = grouped.replace(' and STICKINESS', ', STICKINESS and TOP_K');
 const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['userFlow', { userFlow: {} }, 'USER_FLOW'],
+  ['flow', { flow: { to: {} } }, 'USER_FLOW'],
   ['topK', { topK }, 'TOP_K'],
   ['session', { session, events: [] }, values],
   ['conversionWindow', { conversionWindow: { seconds: 60n } }, 'FUNNEL'],
@@ -52,7 +55,7 @@ const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['funnel', { funnel: { overTime: true } }, 'FUNNEL'],
   ['formulas', { formulas: [{ expression: 'A' }] }, values],
   ['rollingDays', { rollingDays: 7, events: users }, 'TRENDS'],
-  ['cumulative', { cumulative: true, events: users }, 'TRENDS'],
+  ['compare', { compare: Compare.PREVIOUS_YEAR }, `${every}`],
   ['retention', { retention: { unbounded: true } }, 'RETENTION'],
   ['breakdowns', { breakdowns: [{ property: 'plan' }] }, grouped],
   ['breakdownLimit', { breakdownLimit: 3 }, grouped],
@@ -79,6 +82,15 @@ describe.each(Object.entries(forms))('%s', (form, own) => {
     const total = events.map(() => ({ aggregation: AggregationType.TOTAL }));
     expect(refusal({ insightType, ...own, events: total })).toBe('taken');
   });
+});
+
+it('takes cumulative for users of TRENDS, and for STICKINESS', () => {
+  const { TRENDS, STICKINESS, RETENTION } = InsightType;
+  const own = { cumulative: true, events: [{}] };
+  expect(refusal({ ...own, insightType: TRENDS, events: users })).toBe('taken');
+  expect(refusal({ ...own, insightType: STICKINESS })).toBe('taken');
+  const rule = 'spec.cumulative: is for TRENDS and STICKINESS';
+  expect(refusal({ ...own, insightType: RETENTION })).toBe(rule);
 });
 
 it.each([InsightType.USER_FLOW, InsightType.TOP_K])(

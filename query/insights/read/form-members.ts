@@ -23,7 +23,9 @@ interface FormRules {
 }
 
 const ofEveryForm = ['insightType', 'filterGroups', 'filterGroupsOperator', 'includeCookieless'];
-const grouped: readonly Member[] = ['events', 'event', 'breakdowns', 'breakdownLimit'];
+const grouped: readonly Member[] = [
+  ...(['events', 'event', 'breakdowns', 'breakdownLimit', 'compare'] as const),
+];
 const ofNumbers: readonly Member[] = ['aggregation', 'aggregationProperty', 'formulas', 'session'];
 const values = [...grouped, ...ofNumbers];
 
@@ -36,10 +38,10 @@ const formRules: Readonly<Record<InsightType, FormRules | undefined>> = {
     reads: [...grouped, 'conversionWindow', 'includeStepTiming', 'funnel'],
   },
   [InsightType.RETENTION]: { buckets: 'timed', reads: [...grouped, 'retention'] },
-  [InsightType.USER_FLOW]: { buckets: 'none', reads: ['userFlow'] },
-  [InsightType.TOP_K]: { buckets: 'none', reads: ['topK'] },
-  [InsightType.LIFECYCLE]: { buckets: 'timed', reads: ['events', 'event'] },
-  [InsightType.STICKINESS]: { buckets: 'counted', reads: ['events', 'event'] },
+  [InsightType.USER_FLOW]: { buckets: 'none', reads: ['userFlow', 'flow'] },
+  [InsightType.TOP_K]: { buckets: 'none', reads: ['topK', 'compare'] },
+  [InsightType.LIFECYCLE]: { buckets: 'timed', reads: grouped },
+  [InsightType.STICKINESS]: { buckets: 'counted', reads: [...grouped, 'cumulative'] },
   [InsightType.UNSPECIFIED]: undefined,
 };
 

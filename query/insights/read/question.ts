@@ -40,8 +40,9 @@ const maxExclusions = 10;
 
 /** The persons whom some cells of an answer count; the question's last breakdown is by the person. */
 export interface Behind {
-  /** The numbers that the form gives its cells. */
+  /** Any of these counts them, by the numbers that the form gives its cells, and none of `without` does. */
   cells: readonly number[];
+  without: readonly number[];
   /** The group in which they are counted: SQL of conditions on the columns of the other breakdowns. */
   group: readonly string[];
   /** Only persons whose keys, in hex, are greater. */
@@ -202,6 +203,8 @@ function checkTexts(spec: InsightQuerySpec): void {
     ...exclusions.map(({ event }, index) => ({
       ...{ event, path: `spec.funnel.exclusions[${index}].event` },
     })),
+    { event: spec.flow?.from, path: 'spec.flow.from' },
+    { event: spec.flow?.to, path: 'spec.flow.to' },
   ];
   const groups = [
     ...filtered.map(({ event, path }) => ({ filters: event?.filters ?? [], path })),

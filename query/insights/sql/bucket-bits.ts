@@ -51,13 +51,18 @@ interface CountedBits {
 
 /** SELECT of (part, place, number): how many of `users` have the bit of that place set; none is 0. */
 export function userCountsSql(users: string, parts: readonly CountedBits[]): string {
+  return `SELECT intDiv(cell, ${placesOfPart}) AS part, cell % ${placesOfPart} AS place, count() AS number
+    FROM (${users}) ARRAY JOIN ${bitCellsSql(parts)} AS cell GROUP BY cell`;
+}
+
+/** An array of the number of each bit that a user has set: its place, and placesOfPart for each part before its own. */
+export function bitCellsSql(parts: readonly CountedBits[]): string {
   const cells = parts.map(
     ({ part, words }) =>
       `arrayMap(place -> toUInt32(place + ${part * placesOfPart}), ${placesSql(words)})`,
   );
-  return `SELECT intDiv(cell, ${placesOfPart}) AS part, cell % ${placesOfPart} AS place, count() AS number
-    FROM (${users}) ARRAY JOIN arrayConcat(${cells.join(', ')}) AS cell GROUP BY cell`;
+  return `arrayConcat(${cells.join(', ')})`;
 }
 
 /** More than any question has. */
-const placesOfPart = 65_536;
+export const placesOfPart = 65_536;

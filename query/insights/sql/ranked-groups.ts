@@ -121,13 +121,13 @@ export function rankedGroupsSql(cells: Cells): string {
 function personsBehindSql({ sql, groups, measure }: Cells, behind: Behind): string {
   const person = groupColumn(groups - 1);
   const counts = measure.combine === 'sum' && !measure.isRatio ? 'a > 0' : 'b > 0';
-  const conditions = [
-    counts,
-    `bucket IN (${behind.cells.map((cell) => `toInt64(${cell})`).join(', ')})`,
-    `${person} > '=${behind.afterKey}'`,
-    ...behind.group,
-  ];
+  const within = (cells: readonly number[]): string =>
+    `bucket IN (${cells.map((cell) => `toInt64(${cell})`).join(', ')})`;
+  const { cells, without, group, afterKey, maxPersons } = behind;
+  const looked = within([...cells, ...without]);
+  const conditions = [counts, looked, `${person} > '=${afterKey}'`, ...group].join(' AND ');
   return `SELECT toUInt64(1) AS place, [toString(${person})] AS values, [(toInt64(0), toFloat64(1), toFloat64(0))] AS cells,
       toUInt64(1) AS folded
-    FROM (${sql}) WHERE ${conditions.join(' AND ')} GROUP BY ${person} ORDER BY ${person} LIMIT ${behind.maxPersons}`;
+    FROM (${sql}) WHERE ${conditions} GROUP BY ${person}
+    ${without.length === 0 ? '' : `HAVING NOT max(${within(without)})`} ORDER BY ${person} LIMIT ${maxPersons}`;
 }

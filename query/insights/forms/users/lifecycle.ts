@@ -3,46 +3,103 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { LifecycleResultSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import {
+  LifecycleResultSchema,
+  LifecycleState,
+} from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type EventCondition, onlyEvent } from '../../read/event-condition.ts';
 import { incompleteFrom } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { bucketStart } from '../../read/time-buckets.ts';
 import { type Activity, activitySql, ofUsersSql, streamsSql } from '../../sources/activity.ts';
 import { firstEventsSql } from '../../sources/first-events.ts';
-import { allBits, bitColumns, bitsOfPlace, userCountsSql } from '../../sql/bucket-bits.ts';
+import {
+  allBits,
+  bitCellsSql,
+  bitColumns,
+  bitsOfPlace,
+  placesOfPart,
+  userCountsSql,
+} from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
-import { groupedRowsSql, numberRowsSql, readGroups, readLeftOut } from '../grouped-rows.ts';
+import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
+import { groupColumn } from '../../sql/read-events.ts';
+import {
+  checkPoints,
+  type Group,
+  groupedRowsSql,
+  groupsRowsSql,
+  numberRowsSql,
+  readGroups,
+  readLeftOut,
+} from '../grouped-rows.ts';
 import { leftOutSql, maxReasons } from '../left-out.ts';
 import type { Plan } from '../plan.ts';
+import { groupedUsersSql } from './grouped-users.ts';
 
 /** Of that part and place; 0 where there is none. */
 type NumberAt = (part: number, place: number) => number;
 
-/** The parts of the rows: what users are in a bucket. */
-const [active, activeTwice, born] = [0, 1, 2];
+/** The parts of the rows: what users are in a bucket; in one cell of groups, all users. */
+const [active, activeTwice, born, members] = [0, 1, 2, 3];
 
 /** Throws invalid_argument. */
 export function planLifecycle(question: Question): Plan {
   const condition = onlyEvent(question.spec.events, question);
-  const { buckets } = question;
-  const rows = numberRowsSql(numbersSql(question, condition));
+  const { buckets, breakdowns, groupLimit } = question;
+  checkPoints(question, 4 * buckets.length);
+  const hasGroups = breakdowns.length > 0;
+  const rows = hasGroups ? groupRowsSql(question, condition) : wholeRowsSql(question, condition);
   return {
     sql: groupedRowsSql([rows], leftOutSql(question, [{ condition, countsUsers: true }])),
-    maxRows: 3 * (buckets.length + 1) + maxReasons,
+    maxRows: Math.max(3 * (buckets.length + 1), groupLimit + 1) + maxReasons,
     read: (rows, untilMs) => {
+      const groups = hasGroups ? readGroups(question, rows) : [];
       const parts = [active, activeTwice, born].map((part) => readGroups(question, rows, part)[0]);
-      const at: NumberAt = (part, place) => parts[part]?.cells.get(place)?.[0] ?? 0;
+      const incomplete = incompleteFrom(question, untilMs);
+      const inGroup =
+        ({ cells }: Group): NumberAt =>
+        (part, place) =>
+          cells.get(part * placesOfPart + place)?.[0] ?? 0;
+      const at: NumberAt = hasGroups
+        ? (part, place) => groups.reduce((sum, one) => sum + inGroup(one)(part, place), 0)
+        : (part, place) => parts[part]?.cells.get(place)?.[0] ?? 0;
       const value = create(LifecycleResultSchema, {
-        ...{ ...resultOf(buckets, at), ...incompleteFrom(question, untilMs) },
+        ...{ ...resultOf(buckets, at), ...incomplete },
+        series: groups.map((group) => ({
+          ...{ breakdown: group.breakdown, isOthers: group.isOthers },
+          ...{ ...resultOf(buckets, inGroup(group)), ...incomplete },
+        })),
       });
-      return { result: { case: 'lifecycle', value }, leftOut: readLeftOut(rows, []) };
+      return { result: { case: 'lifecycle', value }, leftOut: readLeftOut(rows, groups) };
     },
   };
 }
 
+/** The cells of the users who are in a state in the bucket at a place from 0, and of those who are not. */
+export function cellsOfState(state: LifecycleState, place: number) {
+  const cell = (part: number, at: number): number => part * placesOfPart + at + 1;
+  switch (state) {
+    case LifecycleState.NEW:
+      return { cells: [cell(born, place)], without: [] };
+    case LifecycleState.RETURNING:
+      return { cells: [cell(activeTwice, place)], without: [] };
+    case LifecycleState.RESURRECTING:
+      return {
+        cells: [cell(active, place)],
+        without: [cell(activeTwice, place), cell(born, place)],
+      };
+    case LifecycleState.DORMANT:
+      return { cells: [cell(active, place - 1)], without: [cell(activeTwice, place)] };
+    case LifecycleState.UNSPECIFIED:
+      return undefined;
+    default:
+      return state satisfies never;
+  }
+}
+
 /** The place 0 is the bucket before the first one. */
-function numbersSql(question: Question, condition: EventCondition): string {
+function activityOf(question: Question, condition: EventCondition): Activity {
   const { fromMs, toMs } = question;
   const { firstMs, beforeMs } = bucketBefore(question);
   const buckets = [beforeMs, ...question.buckets];
@@ -50,19 +107,45 @@ function numbersSql(question: Question, condition: EventCondition): string {
     { fromMs: beforeMs, toMs: firstMs },
     { fromMs, toMs },
   ];
-  const activity = { condition, buckets, ranges };
+  return { condition, buckets, ranges };
+}
+
+function wholeRowsSql(question: Question, condition: EventCondition): string {
+  const activity = activityOf(question, condition);
+  const { bits, parts } = statesSql(usersSql(question, activity), activity, []);
+  return numberRowsSql(userCountsSql(bits, parts));
+}
+
+/** A user belongs to the groups of their first event in the ranges that are looked at. */
+function groupRowsSql(question: Question, condition: EventCondition): string {
+  const { breakdowns, groupLimit, behind } = question;
+  const activity = activityOf(question, condition);
+  const names = breakdowns.map((_, index) => groupColumn(index));
+  const { bits, parts } = statesSql(groupedStatesSql(question, activity, names), activity, names);
+  const all = `[toUInt32(${members * placesOfPart})]`;
+  const by = [...names, 'bucket'].join(', ');
+  const cells = `SELECT ${names.join(', ')}, toInt64(cell) AS bucket, toFloat64(count()) AS a, toFloat64(0) AS b,
+      countIf(cell = ${members * placesOfPart}) AS weight
+    FROM (${bits}) ARRAY JOIN arrayConcat(${all}, ${bitCellsSql(parts)}) AS cell GROUP BY ${by}`;
+  const ranked = { sql: cells, groups: names.length, limit: groupLimit, measure: added, behind };
+  return groupsRowsSql(0, rankedGroupsSql(ranked));
+}
+
+/** `users` is a SELECT of `names`, bitColumns and bornColumn; `bits` adds the bits whose place before is set. */
+function statesSql(users: string, { buckets }: Activity, names: readonly string[]) {
   const words = bitColumns(buckets.length);
-  const users = usersSql(question, activity, words);
   const twice = words.map(
     (column, word) => `${twiceSql(column, words[word - 1])} AS ${twiceColumn(word)}`,
   );
   const bornBits = words.map((_, word) => bornColumn(word));
-  const bits = `SELECT ${[...words, ...bornBits, ...twice].join(', ')} FROM (${users})`;
-  return userCountsSql(bits, [
-    { part: active, words },
-    { part: activeTwice, words: words.map((_, word) => twiceColumn(word)) },
-    { part: born, words: bornBits },
-  ]);
+  return {
+    bits: `SELECT ${[...names, ...words, ...bornBits, ...twice].join(', ')} FROM (${users})`,
+    parts: [
+      { part: active, words },
+      { part: activeTwice, words: words.map((_, word) => twiceColumn(word)) },
+      { part: born, words: bornBits },
+    ],
+  };
 }
 
 /** When the bucket before the first one begins, and when it ends. */
@@ -71,24 +154,47 @@ function bucketBefore({ granularity, timezone, buckets, fromMs }: Question) {
   return { firstMs, beforeMs: bucketStart(granularity, timezone, firstMs - 1) };
 }
 
-/** SELECT of `words` and bornColumn, in which only bits of buckets in the range count. */
-function usersSql(question: Question, activity: Activity, words: readonly string[]): string {
-  const { buckets } = activity;
-  const firstMs = buckets[1] ?? question.fromMs;
-  const place = `if(occur_time < fromUnixTimestamp64Milli(${question.bindings.bind('Int64', firstMs)}, 'UTC'),
-    toUInt16(0), ${bucketPlaceSql(question, buckets)})`;
+/** SELECT of bitColumns and bornColumn, in which only bits of buckets in the range count. */
+function usersSql(question: Question, activity: Activity): string {
+  const words = bitColumns(activity.buckets.length);
   const profiles = `SELECT profile_key, cookieless, ${words.join(', ')}, toUInt16(${unborn}) AS born
       FROM (${activitySql(question, activity)})
     UNION ALL
-    SELECT profile_key, cookieless, ${words.map(() => 'toUInt64(0)').join(', ')}, ${place} AS born
-      FROM (${firstEventsSql(question, firstMs)})`;
-  const bornBits = bitsOfPlace(buckets.length, 'born').map(
-    (bit, word) =>
-      `if(born < ${buckets.length}, bitAnd(${words[word]}, ${bit}), toUInt64(0)) AS ${bornColumn(word)}`,
-  );
-  return `SELECT ${words.join(', ')}, ${bornBits.join(', ')} FROM (
+    SELECT profile_key, cookieless, ${words.map(() => 'toUInt64(0)').join(', ')}, born FROM (${birthsSql(question, activity)})`;
+  return `SELECT ${words.join(', ')}, ${bornBitsSql(activity)} FROM (
     SELECT ${allBits(words)}, min(born) AS born FROM (${ofUsersSql(question, profiles, [...words, 'born'])})
     GROUP BY user_key HAVING ${words.map((column) => `${column} != 0`).join(' OR ')} ${streamsSql(profiles)})`;
+}
+
+/** The same with the columns of the groups. Who has no birth began before: the place 0 says the same. */
+function groupedStatesSql(
+  question: Question,
+  activity: Activity,
+  names: readonly string[],
+): string {
+  const births = ofUsersSql(question, birthsSql(question, activity), ['born']);
+  const words = bitColumns(activity.buckets.length);
+  return `SELECT ${[...names, ...words].join(', ')}, ${bornBitsSql(activity)}
+    FROM (${groupedUsersSql(question, activity)}) AS active
+    LEFT ANY JOIN (SELECT user_key, min(born) AS born FROM (${births}) GROUP BY user_key) AS births USING (user_key)`;
+}
+
+/** SELECT of profile_key, cookieless and the place of a first event's bucket; 0 for all before the first one. */
+function birthsSql(question: Question, { buckets }: Activity): string {
+  const firstMs = buckets[1] ?? question.fromMs;
+  const place = `if(occur_time < fromUnixTimestamp64Milli(${question.bindings.bind('Int64', firstMs)}, 'UTC'),
+    toUInt16(0), ${bucketPlaceSql(question, buckets)})`;
+  return `SELECT profile_key, cookieless, ${place} AS born FROM (${firstEventsSql(question, firstMs)})`;
+}
+
+function bornBitsSql({ buckets }: Activity): string {
+  const words = bitColumns(buckets.length);
+  return bitsOfPlace(buckets.length, 'born')
+    .map(
+      (bit, word) =>
+        `if(born < ${buckets.length}, bitAnd(${words[word]}, ${bit}), toUInt64(0)) AS ${bornColumn(word)}`,
+    )
+    .join(', ');
 }
 
 /** The place of nobody's bucket. */

@@ -11,6 +11,7 @@ import { bitColumns, placeBits, placesSql } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { eventOrderSql, groupColumn, momentSql, readEventsSql } from '../../sql/read-events.ts';
 import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
+import { groupedUsersSql } from './grouped-users.ts';
 
 /** One event starts and returns: the least bit is the cohort. */
 export function sameEventUsersSql(question: Question, condition: EventCondition): string {
@@ -21,11 +22,9 @@ export function sameEventUsersSql(question: Question, condition: EventCondition)
     const users = userBitsSql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
     return `SELECT ${cohort}, ${columns.join(', ')} FROM (${users})`;
   }
-  const names = breakdowns.map((_, index) => groupColumn(index));
-  const bits = placeBits(buckets.length, (bit) => `groupBitOr(${bit})`);
-  return `SELECT ${groupColumnsSql(names)}${cohort}, ${columns.join(', ')} FROM (
-    SELECT ${bits}, argMin(${groupsTupleSql(names)}, ${eventOrderSql}) AS groups
-    FROM (${readSql(question, condition, breakdowns)}) WHERE user_key != 0 GROUP BY user_key)`;
+  const names = breakdowns.map((_, index) => `${groupColumn(index)}, `).join('');
+  const users = groupedUsersSql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
+  return `SELECT ${names}${cohort}, ${columns.join(', ')} FROM (${users})`;
 }
 
 /** Who is in a cohort, and when they returned: what RetentionQuery says. */

@@ -6,6 +6,7 @@ import { leftOut } from './left-out.ts';
 import { lifecycleAnswer, stickinessAnswer } from './lifecycle.ts';
 import type { Part } from './part.ts';
 import { retentionAnswer } from './retention.ts';
+import { questionBefore } from './statement/compared.ts';
 import type { Tables } from './tables.ts';
 import { topAnswer } from './top.ts';
 import { segmentationAnswer, trendsAnswer } from './trends.ts';
@@ -22,7 +23,11 @@ export async function oracleAnswer(
   const events = await leftOut(tables, question);
   const all = { ...events, ...part.leftOut };
   const counted = Object.entries(all).filter(([, count]) => count !== 0);
-  return { result: part.result, leftOut: Object.fromEntries(counted) };
+  const leftOutCounts = Object.fromEntries(counted);
+  if (question.compare === undefined) return { result: part.result, leftOut: leftOutCounts };
+  const { compare: _, ...before } = await questionBefore(tables, question);
+  const previous = await oracleAnswer(tables, before, untilMs);
+  return { result: { ...part.result, previous }, leftOut: leftOutCounts };
 }
 
 function resultOf(tables: Tables, question: Question, untilMs: number): Promise<Part> {

@@ -17,7 +17,7 @@ function isNearRange(question: Question): string {
 
 /** The events that a question asks for, and whether the result counts users. */
 function asked(question: Question): { event: EventFilter | undefined; needsUser: boolean }[] {
-  const { topK, userFlow, events = [] } = question;
+  const { topK, userFlow, flow, events = [] } = question;
   switch (question.type) {
     case 'TOP_K':
       return [
@@ -27,7 +27,9 @@ function asked(question: Question): { event: EventFilter | undefined; needsUser:
         },
       ];
     case 'USER_FLOW':
-      return [{ event: userFlow?.scope, needsUser: false }];
+      return [userFlow?.scope, ...[flow?.from, flow?.to].filter((end) => end !== undefined)].map(
+        (event) => ({ event, needsUser: userFlow?.groupBy === 'USER' }),
+      );
     case 'TRENDS':
     case 'SEGMENTATION':
       return events.map(({ event, aggregation }) => ({

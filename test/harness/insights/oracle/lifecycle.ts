@@ -3,6 +3,7 @@
 import type { Question } from '../questions/question.ts';
 import type { Part } from './part.ts';
 import { matches } from './statement/conditions.ts';
+import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
 import { incompleteFrom } from './statement/incomplete.ts';
 import {
   bucketKey,
@@ -11,7 +12,8 @@ import {
   presentEvents,
   rangeMs,
 } from './statement/selection.ts';
-import type { Tables } from './tables.ts';
+import type { Row, Tables } from './tables.ts';
+import { bySlot } from './trends.ts';
 
 export async function lifecycleAnswer(
   tables: Tables,
@@ -26,34 +28,51 @@ export async function lifecycleAnswer(
       WHERE start < first_start),
     numbered AS (SELECT n, key, start, stop FROM buckets
       UNION ALL SELECT 0, key, start, NULL FROM before_first),
-    seen AS (SELECT usr, ts, ${bucketKey(question, 'ts')} AS key FROM ev
+    seen AS (SELECT usr, ts, id, ${groupOf(question)} AS g, ${bucketKey(question, 'ts')} AS key FROM ev
       WHERE usr IS NOT NULL AND ${matches(question, series?.event)} AND ts < ${to}),
-    active AS (SELECT DISTINCT usr, n FROM seen JOIN numbered USING (key)
-      WHERE (n = 0 OR ts >= ${from})),
+    looked_at AS (SELECT usr, n, g, ts, id FROM seen JOIN numbered USING (key) WHERE (n = 0 OR ts >= ${from})),
+    touched AS (SELECT usr, first(g ORDER BY ts, id) AS g FROM looked_at GROUP BY usr),
+    ${rankTables(question, 'SELECT g, count(*) AS weight FROM touched GROUP BY g')},
+    active AS (SELECT DISTINCT l.usr, n, slot FROM looked_at l
+      JOIN touched t ON t.usr = l.usr JOIN slots_of o ON o.g = t.g),
     firsts AS (SELECT usr, min(ts) AS first_ts FROM ev WHERE usr IS NOT NULL GROUP BY usr),
-    here AS (SELECT a.usr, a.n, first_ts >= start AND first_ts < stop AS is_new,
+    here AS (SELECT a.usr, a.n, a.slot, first_ts >= start AND first_ts < stop AS is_new,
       EXISTS (SELECT 1 FROM active p WHERE p.usr = a.usr AND p.n = a.n - 1) AS was_active
       FROM active a JOIN numbered b ON b.n = a.n JOIN firsts f ON f.usr = a.usr WHERE a.n > 0),
-    gone AS (SELECT p.n + 1 AS n, count(*) AS users FROM active p
-      WHERE NOT EXISTS (SELECT 1 FROM active a WHERE a.usr = p.usr AND a.n = p.n + 1) GROUP BY p.n)
-    SELECT b.start,
-      (SELECT count(*) FROM here h WHERE h.n = b.n AND is_new) AS new,
-      (SELECT count(*) FROM here h WHERE h.n = b.n AND NOT is_new AND was_active) AS returning,
-      (SELECT count(*) FROM here h WHERE h.n = b.n AND NOT is_new AND NOT was_active) AS resurrecting,
-      coalesce((SELECT users FROM gone g WHERE g.n = b.n), 0) AS dormant
-    FROM buckets b ORDER BY b.n`);
-  const points = (name: string): [number, number][] =>
-    rows.map((row) => [Number(row['start']), Number(row[name])]);
-  const result = {
-    lifecycle: {
+    gone AS (SELECT p.n + 1 AS n, p.slot FROM active p
+      WHERE NOT EXISTS (SELECT 1 FROM active a WHERE a.usr = p.usr AND a.n = p.n + 1)),
+    places AS (SELECT slot, first(g) AS g FROM slots_of GROUP BY slot UNION ALL SELECT 0, []::VARCHAR[])
+    SELECT p.slot, p.g, b.start, (SELECT count(*) FROM ranked) AS groups,
+      (SELECT count(*) FROM here h WHERE h.n = b.n AND p.slot IN (0, h.slot) AND is_new) AS new,
+      (SELECT count(*) FROM here h WHERE h.n = b.n AND p.slot IN (0, h.slot) AND NOT is_new AND was_active) AS returning,
+      (SELECT count(*) FROM here h WHERE h.n = b.n AND p.slot IN (0, h.slot) AND NOT is_new AND NOT was_active) AS resurrecting,
+      (SELECT count(*) FROM gone g WHERE g.n = b.n AND p.slot IN (0, g.slot)) AS dormant
+    FROM places p CROSS JOIN buckets b ORDER BY p.slot, b.n`);
+  const incomplete = await incompleteFrom(tables, question, untilMs);
+  const shown = shownGroups(question, rows, (slotRows) => {
+    const points = (name: string): [number, number][] =>
+      slotRows.map((row) => [Number(row['start']), Number(row[name])]);
+    return {
       newUsers: points('new'),
       returningUsers: points('returning'),
       resurrectingUsers: points('resurrecting'),
       dormantUsers: points('dormant'),
-      incompleteFrom: await incompleteFrom(tables, question, untilMs),
-    },
-  };
-  return { result, leftOut: {} };
+      incompleteFrom: incomplete,
+    };
+  });
+  return { result: { lifecycle: shown.result }, leftOut: shown.leftOut };
+}
+
+/** Of rows by slot, in which 0 is all users together: what each is shown as, and how many groups are in the others. */
+function shownGroups<T>(question: Question, rows: readonly Row[], shown: (rows: Row[]) => T) {
+  const [whole = [], ...groups] = bySlot(rows);
+  const isBroken = (question.breakdowns ?? []).length > 0;
+  const series = (isBroken ? groups : []).map((slotRows) => ({
+    ...readGroup(question, slotRows[0] ?? {}),
+    ...shown(slotRows),
+  }));
+  const others = othersCount(question, rows[0]?.['groups'] ?? 0);
+  return { result: { ...shown(whole), series }, leftOut: { GROUPS_IN_OTHERS: others } };
 }
 
 export async function stickinessAnswer(
@@ -63,10 +82,19 @@ export async function stickinessAnswer(
 ): Promise<Part> {
   const [series] = question.events ?? [];
   const rows = await tables.rows(`WITH ${presentEvents(question)}, ${bucketTables(question)},
-    counted AS (SELECT usr, count(DISTINCT ${bucketKey(question, 'ts')}) AS active FROM ev
-      WHERE ${isInRange(question)} AND usr IS NOT NULL AND ${matches(question, series?.event)} GROUP BY usr)
-    SELECT n, (SELECT count(*) FROM counted c WHERE c.active = b.n) AS users FROM buckets b ORDER BY n`);
-  const points = rows.map(({ n, users }) => [Number(n), Number(users)]);
+    counted AS (SELECT usr, count(DISTINCT ${bucketKey(question, 'ts')}) AS active,
+        first(${groupOf(question)} ORDER BY ts, id) AS g FROM ev
+      WHERE ${isInRange(question)} AND usr IS NOT NULL AND ${matches(question, series?.event)} GROUP BY usr),
+    ${rankTables(question, 'SELECT g, count(*) AS weight FROM counted GROUP BY g')},
+    placed AS (SELECT active, slot FROM counted c JOIN slots_of o ON o.g = c.g),
+    places AS (SELECT slot, first(g) AS g FROM slots_of GROUP BY slot UNION ALL SELECT 0, []::VARCHAR[])
+    SELECT p.slot, p.g, n, (SELECT count(*) FROM ranked) AS groups, (SELECT count(*) FROM placed c
+      WHERE c.active ${question.cumulative ? '>=' : '='} b.n AND p.slot IN (0, c.slot)) AS users
+    FROM places p CROSS JOIN buckets b ORDER BY p.slot, n`);
   const incomplete = await incompleteFrom(tables, question, untilMs);
-  return { result: { stickiness: { points, incompleteFrom: incomplete } }, leftOut: {} };
+  const shown = shownGroups(question, rows, (slotRows) => ({
+    points: slotRows.map(({ n, users }) => [Number(n), Number(users)]),
+    incompleteFrom: incomplete,
+  }));
+  return { result: { stickiness: shown.result }, leftOut: shown.leftOut };
 }

@@ -1,24 +1,43 @@
 // User flow: the ways of visits from step to step.
 
-import type { Question } from '../questions/question.ts';
+import type { EventFilter, Question } from '../questions/question.ts';
 import type { Part } from './part.ts';
 import { breakdownText, matches } from './statement/conditions.ts';
 import { isInRange, presentEvents } from './statement/selection.ts';
 import type { Row, Tables } from './tables.ts';
 
+/** Ways to an event, wherever they begin: the last step of each has the number of hops. */
+function isFromEnd({ flow }: Question): boolean {
+  return flow?.from === undefined && flow?.to !== undefined;
+}
+
 /** The common tables up to `nodes`: each visit's steps with the id of their node. */
 function flowTables(question: Question): string {
   const flow = question.userFlow ?? {};
+  const { from, to } = question.flow ?? {};
   const value = flow.nodeKind === 'PROPERTY' ? breakdownText(flow.nodeProperty ?? '') : 'kind';
   const hops = flow.maxHops || 5;
   const kept = flow.maxNodes || 20;
+  const isEnd = (event: EventFilter | undefined): string =>
+    event === undefined ? 'false' : `coalesce(${matches(question, event)}, false)`;
+  const way = flow.groupBy === 'USER' ? 'usr' : 'session';
   return `${presentEvents(question)},
-    events_of AS (SELECT session, ts, ${value} AS value FROM ev
-      WHERE ${isInRange(question)} AND ${matches(question, flow.scope)} AND ${value} IS NOT NULL),
+    all_steps AS (SELECT ${way} AS session, ts, ${value} AS value, ${isEnd(from)} AS is_from, ${isEnd(to)} AS is_to FROM ev
+      WHERE ${isInRange(question)} AND (${matches(question, flow.scope)} OR ${isEnd(from)} OR ${isEnd(to)})
+        AND ${value} IS NOT NULL AND ${way} IS NOT NULL),
+    begun AS (SELECT session, ${from ? 'min((ts, value)) FILTER (WHERE is_from)' : "(-1::BIGINT, '')"} AS start
+      FROM all_steps GROUP BY session),
+    ended AS (SELECT b.session, b.start,
+        ${to ? 'min((ts, value)) FILTER (WHERE is_to AND (ts, value) > b.start)' : "(9000000000000000::BIGINT, '')"} AS stop
+      FROM begun b JOIN all_steps a ON a.session = b.session WHERE b.start IS NOT NULL GROUP BY b.session, b.start),
+    events_of AS (SELECT a.session, ts, value FROM all_steps a JOIN ended e ON e.session = a.session
+      WHERE e.stop IS NOT NULL AND (ts, value) >= e.start AND (ts, value) <= e.stop),
     changes AS (SELECT *, lag(value) OVER (PARTITION BY session ORDER BY ts, value) AS before FROM events_of),
-    steps AS (SELECT session, value, row_number() OVER (PARTITION BY session ORDER BY ts, value) - 1 AS step
+    placed AS (SELECT session, value, row_number() OVER (PARTITION BY session ORDER BY ts, value) - 1 AS place,
+        count(*) OVER (PARTITION BY session) AS places
       FROM changes WHERE before IS NULL OR before <> value),
-    followed AS (SELECT * FROM steps WHERE step <= ${hops}),
+    steps AS (SELECT session, value, ${isFromEnd(question) ? `${hops} + 1 + place - places` : 'place'} AS step FROM placed),
+    followed AS (SELECT * FROM steps WHERE step BETWEEN 0 AND ${hops}),
     counted AS (SELECT step, value, count(*) AS visits FROM followed GROUP BY step, value),
     ranked AS (SELECT *, row_number() OVER (PARTITION BY step ORDER BY visits DESC, value) AS place FROM counted),
     nodes AS (SELECT session, f.step, place > ${kept} AS is_others,
@@ -36,10 +55,10 @@ export async function userFlowAnswer(tables: Tables, question: Question): Promis
   const head = `WITH ${flowTables(question)}`;
   const all = await tables.rows(`${head} SELECT * FROM links ORDER BY value DESC, source, target`);
   const first = await tables.rows(
-    `${head} SELECT DISTINCT node, is_others FROM nodes WHERE step = 0`,
+    `${head} SELECT DISTINCT node, is_others FROM nodes WHERE step = ${isFromEnd(question) ? hops : 0}`,
   );
   const [cut = {}] = await tables.rows(`${head}
-    SELECT (SELECT count(*) FROM steps WHERE step > ${hops}) AS steps,
+    SELECT (SELECT count(*) FROM steps WHERE step NOT BETWEEN 0 AND ${hops}) AS steps,
       (SELECT count(*) FROM ranked WHERE place > ${kept}) AS nodes`);
   const links = all.slice(0, maxLinks);
   const result = {

@@ -41,6 +41,9 @@ export const sessionMetrics: readonly SessionMetric[] = [
   'EXIT',
   'AVG_EVENTS_PER_SESSION',
 ];
+export const comparisons = [
+  ...(['PREVIOUS_PERIOD', 'PREVIOUS_WEEK', 'PREVIOUS_MONTH', 'PREVIOUS_YEAR'] as const),
+];
 export const operators = [
   ...['EQUALS', 'NOT_EQUALS', 'CONTAINS', 'NOT_CONTAINS', 'IS_SET', 'IS_NOT_SET', 'LTE', 'GTE'],
   ...['LT', 'GT', 'IN', 'NOT_IN', 'BETWEEN', 'NOT_BETWEEN'],
@@ -84,6 +87,7 @@ export class QuestionSource {
   readonly #breakdownSource: Deal<(typeof sources)[number]>;
   readonly #nodeKind: Deal<'EVENT_KIND' | 'PROPERTY'>;
   readonly #order: Deal<'ORDERED' | 'ANY' | 'STRICT'>;
+  readonly #compare: Deal<NonNullable<Question['compare']>>;
   readonly #first: Deal<'IN_RANGE' | 'EVER' | 'RECURRING'>;
 
   constructor(seed: number, project: GeneratedProject) {
@@ -111,10 +115,19 @@ export class QuestionSource {
     this.#breakdownSource = createDeck(this.#draw, sources);
     this.#order = createDeck(this.#draw, ['ORDERED', 'ANY', 'STRICT'] as const);
     this.#nodeKind = createDeck(this.#draw, ['EVENT_KIND', 'PROPERTY'] as const);
+    this.#compare = createDeck(this.#draw, comparisons);
     this.#first = createDeck(this.#draw, ['IN_RANGE', 'EVER', 'RECURRING'] as const);
   }
 
   question(): Question {
+    const question = this.#uncompared();
+    // How far a range has come that has not ended, the clock of the machine decides.
+    const isOver = question.toMs < Date.now();
+    if (question.type === 'USER_FLOW' || !isOver || this.#draw.chance(0.85)) return question;
+    return { ...question, compare: this.#compare() };
+  }
+
+  #uncompared(): Question {
     const draw = this.#draw;
     const form = this.#form();
     const isVisits = form === 'SESSION_TRENDS' || form === 'SESSION_SEGMENTATION';
@@ -122,7 +135,7 @@ export class QuestionSource {
     const question: Question = { type, ...this.#range(form), ...this.#conditions() };
     if (draw.chance(0.3)) question.includeCookieless = true;
     if (draw.chance(0.25)) question.asOfMs = draw.pick(this.#project.cutsMs);
-    const takesBreakdowns = !['USER_FLOW', 'TOP_K', 'LIFECYCLE', 'STICKINESS'].includes(type);
+    const takesBreakdowns = !['USER_FLOW', 'TOP_K'].includes(type);
     if (takesBreakdowns && draw.chance(0.6)) Object.assign(question, this.#breakdowns());
     if (isVisits) {
       const scope = draw.chance(0.6) ? { scope: this.#eventFilter(0.2) } : {};
@@ -168,10 +181,14 @@ export class QuestionSource {
           ...this.#retention(),
         };
       case 'LIFECYCLE':
-      case 'STICKINESS':
         return { events: [{ event: this.#eventFilter(0.2) }] };
+      case 'STICKINESS':
+        return {
+          events: [{ event: this.#eventFilter(0.2) }],
+          ...(draw.chance(0.5) && { cumulative: true }),
+        };
       case 'USER_FLOW':
-        return { userFlow: this.#userFlow() };
+        return { userFlow: this.#userFlow(), ...this.#flowEnds() };
       case 'TOP_K':
         return { topK: this.#topK() };
       default: {
@@ -288,11 +305,20 @@ export class QuestionSource {
           ...hostileProperties,
         ]),
       }),
+      ...(draw.chance(0.5) && { groupBy: 'USER' as const }),
       ...(draw.chance(0.5) && { scope: this.#eventFilter(0.2) }),
       ...(draw.chance(0.6) && { maxHops: 1 + draw.below(10) }),
       ...(draw.chance(0.6) && { maxNodes: 1 + draw.below(6) }),
       ...(draw.chance(0.6) && { maxLinks: 1 + draw.below(30) }),
     };
+  }
+
+  #flowEnds(): Partial<Question> {
+    const draw = this.#draw;
+    const which = draw.below(4);
+    const from = which === 1 || which === 3 ? { from: this.#eventFilter(0.3) } : {};
+    const to = which > 1 ? { to: this.#eventFilter(0.3) } : {};
+    return which === 0 ? {} : { flow: { ...from, ...to } };
   }
 
   #topK(): NonNullable<Question['topK']> {

@@ -24,11 +24,17 @@ export function readAnswer(
   body: Json,
 ): Part & { completeUntilMs: number; identitiesAreCurrent: boolean } {
   return {
-    result: readResult(body),
+    result: { ...readResult(body), ...previousIn(body) },
     leftOut: readLeftOut(list(body['leftOut'])),
     completeUntilMs: ms(body['completeUntil']),
     identitiesAreCurrent: body['identitiesAreCurrent'] === true,
   };
+}
+
+function previousIn({ previous }: Json): Json {
+  if (!isJson(previous)) return {};
+  const { result, leftOut } = readAnswer(previous);
+  return { previous: { result, leftOut } };
 }
 
 function readLeftOut(entries: readonly Json[]): LeftOut {
@@ -58,16 +64,26 @@ function readResult(body: Json): Json {
   if (isJson(userFlow)) return { userFlow: readFlow(userFlow) };
   if (isJson(topK)) return { topK: { rows: list(topK['rows']).map(readTopRow) } };
   if (isJson(lifecycle)) {
-    const names = ['newUsers', 'returningUsers', 'resurrectingUsers', 'dormantUsers'];
-    const states = names.map((name) => [name, points(lifecycle[name])]);
-    return { lifecycle: { ...Object.fromEntries(states), incompleteFrom: momentIn(lifecycle) } };
+    const series = list(lifecycle['series']).map((one) => ({ ...group(one), ...readStates(one) }));
+    return { lifecycle: { ...readStates(lifecycle), series } };
   }
   if (!isJson(stickiness)) throw new Error(`no result: ${JSON.stringify(body)}`);
-  const counted = list(stickiness['points']).map(({ buckets, value }) => [
+  const series = list(stickiness['series']).map((one) => ({ ...group(one), ...readCounted(one) }));
+  return { stickiness: { ...readCounted(stickiness), series } };
+}
+
+function readStates(one: Json): Json {
+  const names = ['newUsers', 'returningUsers', 'resurrectingUsers', 'dormantUsers'];
+  const states = names.map((name) => [name, points(one[name])]);
+  return { ...Object.fromEntries(states), incompleteFrom: momentIn(one) };
+}
+
+function readCounted(one: Json): Json {
+  const counted = list(one['points']).map(({ buckets, value }) => [
     Number(buckets ?? 0),
     number(value),
   ]);
-  return { stickiness: { points: counted, incompleteFrom: momentIn(stickiness) } };
+  return { points: counted, incompleteFrom: momentIn(one) };
 }
 
 function readTrend(series: Json): Json {

@@ -76,6 +76,7 @@ export interface Question {
   events?: EventQuery[];
   rollingDays?: number;
   cumulative?: boolean;
+  compare?: 'PREVIOUS_PERIOD' | 'PREVIOUS_WEEK' | 'PREVIOUS_MONTH' | 'PREVIOUS_YEAR';
   retention?: {
     first?: 'IN_RANGE' | 'EVER' | 'RECURRING';
     unbounded?: boolean;
@@ -92,12 +93,14 @@ export interface Question {
   session?: { metric: SessionMetric; scope?: EventFilter };
   userFlow?: {
     nodeKind?: 'EVENT_KIND' | 'PROPERTY';
+    groupBy?: 'SESSION' | 'USER';
     nodeProperty?: string;
     scope?: EventFilter;
     maxHops?: number;
     maxNodes?: number;
     maxLinks?: number;
   };
+  flow?: { from?: EventFilter; to?: EventFilter };
   topK?: {
     dimension: 'PROPERTY' | 'EVENT_KIND' | 'USER';
     property?: string;
@@ -121,7 +124,7 @@ export interface Question {
 
 /** The body of the call. */
 export function requestOf(question: Question): Record<string, unknown> {
-  const { session, topK, userFlow, funnel, retention } = question;
+  const { session, topK, userFlow, funnel, flow, retention } = question;
   const spec = {
     insightType: `INSIGHT_TYPE_${question.type}`,
     events: question.events?.map(({ event, aggregation, aggregationProperty, rollingDays }) => ({
@@ -133,6 +136,7 @@ export function requestOf(question: Question): Record<string, unknown> {
     formulas: question.formulas,
     rollingDays: question.rollingDays,
     cumulative: question.cumulative,
+    compare: question.compare && `COMPARE_${question.compare}`,
     retention: retention && { ...retention, first: retention.first && `FIRST_${retention.first}` },
     breakdowns: question.breakdowns?.map((property) => ({ property })),
     breakdownLimit: question.breakdownLimit,
@@ -161,8 +165,10 @@ export function requestOf(question: Question): Record<string, unknown> {
     userFlow: userFlow && {
       ...userFlow,
       nodeKind: userFlow.nodeKind && `NODE_KIND_${userFlow.nodeKind}`,
+      groupBy: userFlow.groupBy && `GROUP_BY_${userFlow.groupBy}`,
       scope: eventFilter(userFlow.scope),
     },
+    flow: flow && { from: eventFilter(flow.from), to: eventFilter(flow.to) },
     topK: topK && {
       ...topK,
       dimension: `DIMENSION_${topK.dimension}`,

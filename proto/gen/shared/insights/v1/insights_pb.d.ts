@@ -272,12 +272,47 @@ export enum UserFlowQuery_GroupBy {
    * @generated from enum value: GROUP_BY_SESSION = 1;
    */
   SESSION = 1,
+
+  /**
+   * A user, across visits.
+   *
+   * @generated from enum value: GROUP_BY_USER = 20;
+   */
+  USER = 20,
 }
 
 /**
  * Describes the enum shared.insights.v1.UserFlowQuery.GroupBy.
  */
 export declare const UserFlowQuery_GroupBySchema: GenEnum<UserFlowQuery_GroupBy>;
+
+/**
+ * Where ways begin or end. Events of both are steps, whether or not they are in the scope.
+ *
+ * @generated from message shared.insights.v1.FlowEnds
+ */
+export declare type FlowEnds = Message<"shared.insights.v1.FlowEnds"> & {
+  /**
+   * A way begins with its first such event; visits or users without one have none.
+   *
+   * @generated from field: common.v1.EventFilter from = 1;
+   */
+  from?: EventFilter | undefined;
+
+  /**
+   * A way ends with the first such event after its beginning. Without from, steps are those before it: the end is
+   * max_hops.
+   *
+   * @generated from field: common.v1.EventFilter to = 2;
+   */
+  to?: EventFilter | undefined;
+};
+
+/**
+ * Describes the message shared.insights.v1.FlowEnds.
+ * Use `create(FlowEndsSchema)` to create a new message.
+ */
+export declare const FlowEndsSchema: GenMessage<FlowEnds>;
 
 /**
  * A question for the greatest groups.
@@ -634,7 +669,7 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
   events: EventQuery[];
 
   /**
-   * Properties to split by, at most 5. TRENDS, SEGMENTATION, FUNNEL and RETENTION.
+   * Properties to split by, at most 5. Not for USER_FLOW and TOP_K.
    *
    * @generated from field: repeated shared.insights.v1.Breakdown breakdowns = 3;
    */
@@ -712,6 +747,13 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
   formulas: Formula[];
 
   /**
+   * Every form but USER_FLOW: the same question for a period before stands in previous of the answer.
+   *
+   * @generated from field: shared.insights.v1.Compare compare = 21;
+   */
+  compare: Compare;
+
+  /**
    * TRENDS by the day, without breakdowns: its series of UNIQUE_USERS count the users of so many days that end with each
    * day, 2 to 90.
    *
@@ -721,7 +763,7 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
 
   /**
    * TRENDS without breakdowns: its series of UNIQUE_USERS count the users from the beginning of the range to the end of
-   * each bucket.
+   * each bucket. STICKINESS: a point counts the users who were active in at least so many buckets.
    *
    * @generated from field: bool cumulative = 23;
    */
@@ -740,6 +782,13 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
    * @generated from field: shared.insights.v1.RetentionQuery retention = 26;
    */
   retention?: RetentionQuery | undefined;
+
+  /**
+   * USER_FLOW: ways from an event, to an event, or both.
+   *
+   * @generated from field: shared.insights.v1.FlowEnds flow = 27;
+   */
+  flow?: FlowEnds | undefined;
 };
 
 /**
@@ -990,6 +1039,20 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
    * @generated from field: shared.insights.v1.ZoneRules zone_rules = 23;
    */
   zoneRules?: ZoneRules | undefined;
+
+  /**
+   * With compare: the answer for the period before.
+   *
+   * @generated from field: shared.insights.v1.QueryResponse previous = 24;
+   */
+  previous?: QueryResponse | undefined;
+
+  /**
+   * Of a previous: its range.
+   *
+   * @generated from field: common.v1.TimeRange time_range = 25;
+   */
+  timeRange?: TimeRange | undefined;
 };
 
 /**
@@ -1750,7 +1813,7 @@ export declare type UserFlowNode = Message<"shared.insights.v1.UserFlowNode"> & 
 export declare const UserFlowNodeSchema: GenMessage<UserFlowNode>;
 
 /**
- * Visits that went from one node to another.
+ * Visits, or users, that went from one node to another.
  *
  * @generated from message shared.insights.v1.UserFlowLink
  */
@@ -1925,6 +1988,13 @@ export declare type LifecycleResult = Message<"shared.insights.v1.LifecycleResul
    * @generated from field: google.protobuf.Timestamp incomplete_from = 20;
    */
   incompleteFrom?: Timestamp | undefined;
+
+  /**
+   * With breakdowns, one of each group; all of them together are above.
+   *
+   * @generated from field: repeated shared.insights.v1.LifecycleSeries series = 21;
+   */
+  series: LifecycleSeries[];
 };
 
 /**
@@ -1932,6 +2002,68 @@ export declare type LifecycleResult = Message<"shared.insights.v1.LifecycleResul
  * Use `create(LifecycleResultSchema)` to create a new message.
  */
 export declare const LifecycleResultSchema: GenMessage<LifecycleResult>;
+
+/**
+ * The users of one group.
+ *
+ * @generated from message shared.insights.v1.LifecycleSeries
+ */
+export declare type LifecycleSeries = Message<"shared.insights.v1.LifecycleSeries"> & {
+  /**
+   * As in TrendSeries.
+   *
+   * @generated from field: map<string, string> breakdown = 1;
+   */
+  breakdown: { [key: string]: string };
+
+  /**
+   * The group of all others.
+   *
+   * @generated from field: bool is_others = 2;
+   */
+  isOthers: boolean;
+
+  /**
+   * As in LifecycleResult.
+   *
+   * @generated from field: repeated shared.insights.v1.DataPoint new_users = 3;
+   */
+  newUsers: DataPoint[];
+
+  /**
+   * Likewise.
+   *
+   * @generated from field: repeated shared.insights.v1.DataPoint returning_users = 4;
+   */
+  returningUsers: DataPoint[];
+
+  /**
+   * Likewise.
+   *
+   * @generated from field: repeated shared.insights.v1.DataPoint resurrecting_users = 5;
+   */
+  resurrectingUsers: DataPoint[];
+
+  /**
+   * Likewise.
+   *
+   * @generated from field: repeated shared.insights.v1.DataPoint dormant_users = 6;
+   */
+  dormantUsers: DataPoint[];
+
+  /**
+   * As in LifecycleResult.
+   *
+   * @generated from field: google.protobuf.Timestamp incomplete_from = 20;
+   */
+  incompleteFrom?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message shared.insights.v1.LifecycleSeries.
+ * Use `create(LifecycleSeriesSchema)` to create a new message.
+ */
+export declare const LifecycleSeriesSchema: GenMessage<LifecycleSeries>;
 
 /**
  * Users by how often they were active.
@@ -1952,6 +2084,13 @@ export declare type StickinessResult = Message<"shared.insights.v1.StickinessRes
    * @generated from field: google.protobuf.Timestamp incomplete_from = 20;
    */
   incompleteFrom?: Timestamp | undefined;
+
+  /**
+   * With breakdowns, one of each group; all of them together are above.
+   *
+   * @generated from field: repeated shared.insights.v1.StickinessSeries series = 21;
+   */
+  series: StickinessSeries[];
 };
 
 /**
@@ -1959,6 +2098,47 @@ export declare type StickinessResult = Message<"shared.insights.v1.StickinessRes
  * Use `create(StickinessResultSchema)` to create a new message.
  */
 export declare const StickinessResultSchema: GenMessage<StickinessResult>;
+
+/**
+ * The users of one group.
+ *
+ * @generated from message shared.insights.v1.StickinessSeries
+ */
+export declare type StickinessSeries = Message<"shared.insights.v1.StickinessSeries"> & {
+  /**
+   * As in TrendSeries.
+   *
+   * @generated from field: map<string, string> breakdown = 1;
+   */
+  breakdown: { [key: string]: string };
+
+  /**
+   * The group of all others.
+   *
+   * @generated from field: bool is_others = 2;
+   */
+  isOthers: boolean;
+
+  /**
+   * As in StickinessResult.
+   *
+   * @generated from field: repeated shared.insights.v1.StickinessPoint points = 3;
+   */
+  points: StickinessPoint[];
+
+  /**
+   * As in StickinessResult.
+   *
+   * @generated from field: google.protobuf.Timestamp incomplete_from = 20;
+   */
+  incompleteFrom?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message shared.insights.v1.StickinessSeries.
+ * Use `create(StickinessSeriesSchema)` to create a new message.
+ */
+export declare const StickinessSeriesSchema: GenMessage<StickinessSeries>;
 
 /**
  * Users who were active in so many buckets.
@@ -1974,7 +2154,7 @@ export declare type StickinessPoint = Message<"shared.insights.v1.StickinessPoin
   buckets: number;
 
   /**
-   * The number of users.
+   * The number of users; with cumulative, of those active in so many or more.
    *
    * @generated from field: optional double value = 2;
    */
@@ -2443,6 +2623,54 @@ export enum AggregationType {
  * Describes the enum shared.insights.v1.AggregationType.
  */
 export declare const AggregationTypeSchema: GenEnum<AggregationType>;
+
+/**
+ * The period that an answer is compared with. Where the range has not come to its end, it ends as far as that has come,
+ * by whole minutes.
+ *
+ * @generated from enum shared.insights.v1.Compare
+ */
+export enum Compare {
+  /**
+   * None.
+   *
+   * @generated from enum value: COMPARE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * As many days of the calendar before the range, where it is whole days; else a range of the same length.
+   *
+   * @generated from enum value: COMPARE_PREVIOUS_PERIOD = 1;
+   */
+  PREVIOUS_PERIOD = 1,
+
+  /**
+   * The same days and times a week before.
+   *
+   * @generated from enum value: COMPARE_PREVIOUS_WEEK = 2;
+   */
+  PREVIOUS_WEEK = 2,
+
+  /**
+   * The same days and times of the month before; its last day where it is shorter.
+   *
+   * @generated from enum value: COMPARE_PREVIOUS_MONTH = 3;
+   */
+  PREVIOUS_MONTH = 3,
+
+  /**
+   * The same days and times of the year before; 28 February for the 29th.
+   *
+   * @generated from enum value: COMPARE_PREVIOUS_YEAR = 4;
+   */
+  PREVIOUS_YEAR = 4,
+}
+
+/**
+ * Describes the enum shared.insights.v1.Compare.
+ */
+export declare const CompareSchema: GenEnum<Compare>;
 
 /**
  * What is measured of visits.

@@ -1,7 +1,7 @@
 // The moves of visits from one value to the next, as USER_FLOW counts them.
 
 import { dayMs } from '../../../../../platform/clock.ts';
-import type { EventCondition } from '../../../read/event-condition.ts';
+import { anyOf, type EventCondition } from '../../../read/event-condition.ts';
 import type { Question } from '../../../read/question.ts';
 import { sourceOf } from '../../../sources/ladder.ts';
 import { groupColumn, readEventsSql } from '../../../sql/read-events.ts';
@@ -12,6 +12,20 @@ export interface FlowRead {
   property: string | undefined;
   maxHops: number;
   maxNodes: number;
+  from: EventCondition | undefined;
+  to: EventCondition | undefined;
+  /** A way is one of a user, not of a visit. */
+  isOfUsers: boolean;
+}
+
+/** The events that a way may have as steps. */
+export function stepCondition({ condition, from, to }: FlowRead): EventCondition {
+  return anyOf([condition, ...(from ? [from] : []), ...(to ? [to] : [])]);
+}
+
+/** Ways to an event, wherever they begin: their steps are counted from their end. */
+export function isCountedFromEnd({ from, to }: Pick<FlowRead, 'from' | 'to'>): boolean {
+  return from === undefined && to !== undefined;
 }
 
 /**
@@ -29,11 +43,11 @@ export interface Moves {
 }
 
 export function flowMoves(question: Question, flow: FlowRead): Moves {
-  sourceOf(question, { count: 'ways', of: flow.condition });
+  sourceOf(question, { count: 'ways', of: stepCondition(flow) });
   const steps = stepsSql(question, flow);
   return {
     values: valuesSql(flow.property === undefined ? kindsSql(question) : steps),
-    moves: movesSql(visitsSql(question, steps), flow),
+    moves: movesSql(betweenEndsSql(visitsSql(question, steps, flow), flow), flow),
   };
 }
 
@@ -52,16 +66,27 @@ function valuesSql(steps: string): string {
 }
 
 /** The events of the question with their values as `text`. */
-function stepsSql(question: Question, { condition, property }: FlowRead): string {
+function stepsSql(question: Question, flow: FlowRead): string {
+  const { property, from, to, isOfUsers } = flow;
+  const ends = {
+    ...(from && { is_from: from.sql }),
+    ...(to && { is_to: to.sql }),
+  };
   const events = readEventsSql(question, {
-    condition,
+    condition: stepCondition(flow),
+    // The ends may ask for traits where the condition of all together does not.
+    withUser: isOfUsers || from?.usesUser === true || to?.usesUser === true,
     columns: {
-      session_id: 'session_id',
+      ...(isOfUsers ? {} : { session_id: 'session_id' }),
+      ...ends,
       ...(property === undefined ? { [groupColumn(0)]: "concat('=', kind)" } : {}),
     },
     groups: property === undefined ? [] : [property],
   });
-  return `SELECT session_id, toUnixTimestamp64Milli(occur_time) AS ms, ${groupColumn(0)} AS text FROM (${events})`;
+  const way = isOfUsers ? 'user_key AS way_key' : 'session_id AS way_key';
+  const columns = [way, `${groupColumn(0)} AS text`, ...Object.keys(ends)].join(', ');
+  return `SELECT ${columns}, toUnixTimestamp64Milli(occur_time) AS ms FROM (${events})
+    ${isOfUsers ? 'WHERE user_key != 0' : ''}`;
 }
 
 /** 0 for an event that lacks the value. */
@@ -74,20 +99,40 @@ function codeSql(text: string): string {
 // within a millisecond would take the ids of all events into memory, and the question half as long again.
 const codeBits = 24;
 
-/** SELECT of `marks`, the events of a visit. To sort numbers takes a fraction of the time of a function of them. */
-function visitsSql({ bindings, fromMs }: Question, steps: string): string {
+/**
+ * SELECT of `marks`, the events of a visit, and of those that may begin or end it, as `starts` and `ends`. To sort
+ * numbers takes a fraction of the time of a function of them.
+ */
+function visitsSql({ bindings, fromMs }: Question, steps: string, { from, to }: FlowRead): string {
   const mark = `bitShiftLeft(toUInt64(ms - ${bindings.bind('Int64', fromMs)}), ${codeBits}) + code`;
-  return `SELECT arraySort(groupArray(${mark})) AS marks
-    FROM (SELECT *, ${codeSql('text')} AS code FROM (${steps})) WHERE code != 0 GROUP BY session_id`;
+  const starts = from ? `, arraySort(groupArrayIf(${mark}, is_from)) AS starts` : '';
+  const ends = to ? `, arraySort(groupArrayIf(${mark}, is_to)) AS ends` : '';
+  return `SELECT arraySort(groupArray(${mark})) AS marks${starts}${ends}
+    FROM (SELECT *, ${codeSql('text')} AS code FROM (${steps})) WHERE code != 0 GROUP BY way_key`;
+}
+
+/** The same of the visits that have both ends, with the marks between them. No mark is 0. */
+function betweenEndsSql(visits: string, { from, to }: FlowRead): string {
+  if (from === undefined && to === undefined) return visits;
+  const start = from ? 'starts[1]' : 'toUInt64(0)';
+  const last = to ? `arrayFirst(mark -> mark > ${start}, ends)` : 'toUInt64(-1)';
+  return `SELECT arrayFilter(mark -> mark >= start AND mark <= last, all_marks) AS marks FROM (
+    SELECT marks AS all_marks, ${start} AS start, ${last} AS last FROM (${visits}))
+    WHERE last != 0${from ? ' AND start != 0' : ''}`;
 }
 
 /** SELECT of (step, code, next, visits, beyond). */
-function movesSql(visits: string, { maxHops }: FlowRead): string {
+function movesSql(visits: string, flow: FlowRead): string {
+  const { maxHops } = flow;
+  const isFromEnd = isCountedFromEnd(flow);
+  const slice = isFromEnd ? `-${maxHops + 1}` : `1, ${maxHops + 1}`;
+  // The last step of all ways has the same number.
+  const skipped = isFromEnd ? `toInt64(${maxHops + 1}) - toInt64(length(followed))` : 'toInt64(0)';
   const ways = `SELECT arrayCompact(arrayMap(mark -> toUInt32(bitAnd(mark, ${2 ** codeBits - 1})), marks)) AS way,
-      arraySlice(way, 1, ${maxHops + 1}) AS followed
+      arraySlice(way, ${slice}) AS followed
     FROM (${visits})`;
-  return `SELECT toInt64(place) - 1 AS step, code, next, toInt64(count()) AS visits, sum(if(place = 1, rest, 0)) AS beyond
-    FROM (SELECT followed, toInt64(length(way) - length(followed)) AS rest FROM (${ways}))
+  return `SELECT toInt64(place) - 1 + skipped AS step, code, next, toInt64(count()) AS visits, sum(if(place = 1, rest, 0)) AS beyond
+    FROM (SELECT followed, toInt64(length(way) - length(followed)) AS rest, ${skipped} AS skipped FROM (${ways}))
     ARRAY JOIN arrayEnumerate(followed) AS place, followed AS code, arrayPushBack(arraySlice(followed, 2), 0) AS next
-    GROUP BY place, code, next`;
+    GROUP BY step, code, next`;
 }

@@ -146,6 +146,34 @@ describe('ways by a property', () => {
     expect((await flow({ scope: { kind: 'nothing' } })).nodes).toEqual([]);
   });
 
+  it('begin with an event, end with one, or both', async () => {
+    const [click, buy, leave] = [{ kind: 'click' }, { kind: 'buy' }, { kind: 'leave' }];
+    expect((await flow({}, { flow: { from: click } })).links).toEqual([
+      ['0:click', '1:open', 3],
+      ['1:open', '2:buy', 1],
+      ['2:buy', '3:leave', 1],
+      ['3:leave', '4:open', 1],
+    ]);
+    const toBuy = await flow({ maxHops: 2 }, { flow: { to: buy } });
+    expect(toBuy.links).toEqual([
+      ['0:click', '1:open', 1],
+      ['1:open', '2:buy', 1],
+    ]);
+    // A visit that begins with its end has no link.
+    expect(toBuy.nodes).toEqual(['0:click', '1:open', '2:buy']);
+    expect((await flow({}, { flow: { from: { kind: 'open' }, to: leave } })).links).toEqual([
+      ['0:open', '1:click', 1],
+      ['1:click', '2:open', 1],
+      ['2:open', '3:buy', 1],
+      ['3:buy', '4:leave', 1],
+    ]);
+    // Ends are steps, whatever the scope is.
+    expect((await flow({ scope: click }, { flow: { to: leave } })).links).toEqual([
+      ['4:click', '5:leave', 1],
+    ]);
+    await expect(flow({}, { flow: {} })).rejects.toThrow('spec.flow: must have from or to');
+  });
+
   it.each([
     [{ nodeKind }, /spec\.userFlow\.nodeProperty/],
     [{ maxHops: 11 }, /spec\.userFlow\.maxHops/],

@@ -3,6 +3,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { invalidArgument } from '../../../../../platform/http/answers/invalid-argument.ts';
+import type { EventFilter } from '../../../../../proto/gen/common/v1/filter_pb.js';
 import {
   LeftOut_Reason,
   type UserFlowQuery,
@@ -11,12 +12,12 @@ import {
   type UserFlowResult,
   UserFlowResultSchema,
 } from '../../../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { eventCondition } from '../../../read/event-condition.ts';
+import { type EventCondition, eventCondition } from '../../../read/event-condition.ts';
 import { type Question, readBreakdown, readLimit } from '../../../read/question.ts';
 import { groupText } from '../../../sql/property-text.ts';
 import { leftOutOf, leftOutSql, maxReasons } from '../../left-out.ts';
 import type { Plan } from '../../plan.ts';
-import { type FlowRead, flowMoves } from './flow-moves.ts';
+import { type FlowRead, flowMoves, isCountedFromEnd, stepCondition } from './flow-moves.ts';
 import { end, flowSql, others } from './flow-sql.ts';
 
 const usual = { hops: 5, nodes: 20, links: 100 };
@@ -28,13 +29,20 @@ const leftOutPart = -1;
 
 /** Throws invalid_argument. */
 export function planUserFlow(question: Question): Plan {
-  const { userFlow } = question.spec;
+  const { userFlow, flow: ends } = question.spec;
   if (userFlow === undefined) throw invalidArgument('spec.userFlow', 'is required');
-  checkGroupBy(userFlow);
+  if (ends !== undefined && ends.from === undefined && ends.to === undefined) {
+    throw invalidArgument('spec.flow', 'must have from or to');
+  }
   const path = 'spec.userFlow';
+  const endOf = (event: EventFilter | undefined, field: string): EventCondition | undefined =>
+    event && eventCondition(event, `spec.flow.${field}`, question);
   const flow: FlowRead = {
     condition: eventCondition(userFlow.scope, `${path}.scope`, question),
     property: readProperty(userFlow),
+    from: endOf(ends?.from, 'from'),
+    to: endOf(ends?.to, 'to'),
+    isOfUsers: isOfUsers(userFlow),
     maxHops: readLimit(userFlow.maxHops, usual.hops, most.hops, `${path}.maxHops`),
     maxNodes: readLimit(userFlow.maxNodes, usual.nodes, most.nodes, `${path}.maxNodes`),
   };
@@ -44,7 +52,8 @@ export function planUserFlow(question: Question): Plan {
     maxRows: (flow.maxHops + 1) * (flow.maxNodes + 1) * (flow.maxNodes + 2) + maxReasons,
     read: (rows) => {
       const moves = readMoves(rows);
-      const { value, links } = resultOf(moves, maxLinks);
+      const entry = isCountedFromEnd(flow) ? flow.maxHops : 0;
+      const { value, links } = resultOf(moves, maxLinks, entry);
       const leftOut = [
         ...leftOutOf(rows, leftOutPart),
         { reason: LeftOut_Reason.NODES_IN_OTHERS, count: nodesInOthers(moves, flow.maxNodes) },
@@ -77,11 +86,13 @@ function readProperty({ nodeKind, nodeProperty }: UserFlowQuery): string | undef
   }
 }
 
-function checkGroupBy({ groupBy }: UserFlowQuery): void {
+function isOfUsers({ groupBy }: UserFlowQuery): boolean {
   switch (groupBy) {
     case UserFlowQuery_GroupBy.UNSPECIFIED:
     case UserFlowQuery_GroupBy.SESSION:
-      return;
+      return false;
+    case UserFlowQuery_GroupBy.USER:
+      return true;
     default: {
       const unknown: never = groupBy;
       throw invalidArgument('spec.userFlow.groupBy', `${Number(unknown)} is not known`);
@@ -90,7 +101,7 @@ function checkGroupBy({ groupBy }: UserFlowQuery): void {
 }
 
 function planSql(question: Question, flow: FlowRead): string {
-  const counted = [{ condition: flow.condition, countsUsers: false }];
+  const counted = [{ condition: stepCondition(flow), countsUsers: flow.isOfUsers }];
   return [
     `SELECT toInt32(${flowPart}) AS part, toInt64(step) AS step, source_text, source, target, beyond, values_seen, visits
       FROM (${flowSql(flowMoves(question, flow), flow.maxNodes)})`,
@@ -147,9 +158,11 @@ function nodesInOthers(moves: readonly Move[], maxNodes: number): number {
   return [...seen.values()].reduce((sum, values) => sum + Math.max(values - maxNodes, 0), 0);
 }
 
+/** `entry`: the step that has all ways, whose nodes stay without links, too. */
 function resultOf(
   moves: readonly Move[],
   maxLinks: number,
+  entry: number,
 ): { value: UserFlowResult; links: number } {
   const links = moves
     .flatMap(({ source, target, visits }) =>
@@ -164,7 +177,7 @@ function resultOf(
   const kept = links.slice(0, maxLinks);
   const first = new Map<string, number>();
   for (const { step, source, visits } of moves) {
-    if (step === 0) first.set(source, (first.get(source) ?? 0) + visits);
+    if (step === entry) first.set(source, (first.get(source) ?? 0) + visits);
   }
   const entries = [...first]
     .sort(([one, visits], [other, more]) => more - visits || byBytes(one, other))

@@ -1,23 +1,20 @@
 // Users who came back: a row for each cohort, the share of it in each later bucket, warmer where more came back.
 
-import { useState } from 'preact/hooks';
 import type {
   DataPoint,
   RetentionResult,
   RetentionSeries,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { DataTable } from '../charts/data-table.tsx';
-import { Select } from '../fields/field.tsx';
-import { readablePath } from '../text/readable-path.ts';
-import { formatLabel } from '../time/time.tsx';
-import { figure, percent } from '../ui/figures.ts';
-import { bucketNames, groupName } from './names.ts';
-import { openFrom, openName, type Shown, timeStyle } from './shown.ts';
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { DataTable } from '../../charts/data-table.tsx';
+import { formatLabel } from '../../time/time.tsx';
+import { figure, percent } from '../../ui/figures.ts';
+import { bucketNames } from '../names.ts';
+import { openFrom, openName, type Shown, timeStyle } from '../shown.ts';
+import { useGroup } from './group-choice.tsx';
 
 export function Retention(shown: Shown<RetentionResult>) {
   const { spec, result, label, granularity, labels } = shown;
-  const [chosen, setChosen] = useState('0');
-  const series = result.series[Number(chosen)] ?? result.series[0];
+  const { group: series, field } = useGroup<never, RetentionSeries>(spec, result.series);
   if (!series || series.cohorts.every(({ cohortSize }) => !cohortSize))
     return <p class="hint">Nobody began in this range.</p>;
   const style = timeStyle(granularity);
@@ -26,17 +23,7 @@ export function Retention(shown: Shown<RetentionResult>) {
   const named = (index: number): string => formatLabel(labels[index] ?? '', style);
   return (
     <>
-      {result.series.length > 1 ? (
-        <Select
-          label="Group"
-          value={chosen}
-          options={result.series.map((one, index) => ({
-            value: String(index),
-            name: readablePath(groupName(spec, one)),
-          }))}
-          onValue={setChosen}
-        />
-      ) : null}
+      {field}
       <div class="scroll retention" tabIndex={0} role="region" aria-label={label}>
         <table>
           <thead>

@@ -1,20 +1,24 @@
 // Users who are new, returning or resurrecting in a bucket, and below them those who did not come again.
 
 import { useMemo } from 'preact/hooks';
-import type { DataPoint, LifecycleResult } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { annotationsByBucket } from '../annotations/annotations-by-bucket.ts';
-import { ChartAnnotations } from '../annotations/chart-annotations.tsx';
-import { useAnnotations } from '../annotations/known-annotations.ts';
-import { DataTable } from '../charts/data-table.tsx';
-import { StackedBars } from '../charts/stacked-bars.tsx';
-import { labelDay } from '../time/labels.ts';
-import { formatLabel } from '../time/time.tsx';
-import { openFrom, openName, type Shown, timeStyle } from './shown.ts';
+import type {
+  DataPoint,
+  LifecycleResult,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { annotationsByBucket } from '../../annotations/annotations-by-bucket.ts';
+import { ChartAnnotations } from '../../annotations/chart-annotations.tsx';
+import { useAnnotations } from '../../annotations/known-annotations.ts';
+import { DataTable } from '../../charts/data-table.tsx';
+import { StackedBars } from '../../charts/stacked-bars.tsx';
+import { labelDay } from '../../time/labels.ts';
+import { formatLabel } from '../../time/time.tsx';
+import { openFrom, openName, type Shown, timeStyle } from '../shown.ts';
+import { useGroup } from './group-choice.tsx';
 
 const parts = ['New', 'Returning', 'Resurrecting', 'Dormant'];
 
 export function Lifecycle({
-  result,
+  result: whole,
   label,
   granularity,
   labels,
@@ -23,6 +27,7 @@ export function Lifecycle({
   spec,
   isTile,
 }: Shown<LifecycleResult>) {
+  const { group: result = whole, field } = useGroup(spec, whole.series, whole);
   const style = timeStyle(granularity);
   const annotations = useAnnotations();
   const notes = useMemo(() => annotationsByBucket(labels, annotations), [labels, annotations]);
@@ -39,6 +44,7 @@ export function Lifecycle({
   }));
   return (
     <>
+      {field}
       <StackedBars
         label={label}
         parts={parts}

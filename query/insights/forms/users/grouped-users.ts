@@ -1,0 +1,35 @@
+// SQL for users with the groups of their first event and the buckets in which they were active.
+
+import { both, type EventCondition } from '../../read/event-condition.ts';
+import type { Question } from '../../read/question.ts';
+import type { Activity } from '../../sources/activity.ts';
+import { sourceOf } from '../../sources/ladder.ts';
+import { bitColumns, placeBits } from '../../sql/bucket-bits.ts';
+import { bucketPlaceSql } from '../../sql/bucket-place.ts';
+import { eventOrderSql, groupColumn, readEventsSql, withinRanges } from '../../sql/read-events.ts';
+import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
+
+/** SELECT of user_key, bitColumns and the columns of the groups: those of the first event of all ranges. */
+export function groupedUsersSql(question: Question, activity: Activity): string {
+  const { breakdowns } = question;
+  const { buckets } = activity;
+  const columns = bitColumns(buckets.length);
+  const names = breakdowns.map((_, index) => groupColumn(index));
+  const bits = placeBits(buckets.length, (bit) => `groupBitOr(${bit})`);
+  return `SELECT user_key, ${groupColumnsSql(names)}${columns.join(', ')} FROM (
+    SELECT user_key, ${bits}, argMin(${groupsTupleSql(names)}, ${eventOrderSql}) AS groups
+    FROM (${placedEventsSql(question, activity)}) WHERE user_key != 0 GROUP BY user_key)`;
+}
+
+/** SELECT of the place of an event's bucket, its user and its groups. */
+function placedEventsSql(question: Question, { condition, buckets, ranges }: Activity): string {
+  const [first, ...others] = ranges;
+  const last = others.at(-1) ?? first;
+  const range = { fromMs: first?.fromMs ?? 0, toMs: last?.toMs ?? 0 };
+  const { breakdowns: groups, bindings } = question;
+  sourceOf(question, { count: 'users in order', of: condition, groups, range });
+  const within: EventCondition =
+    others.length === 0 ? condition : both(condition, withinRanges(ranges, bindings));
+  const columns = { place: bucketPlaceSql(question, buckets) };
+  return readEventsSql(question, { condition: within, groups, columns, withUser: true, ...range });
+}

@@ -1,0 +1,33 @@
+// Which group of an answer is drawn, where only one can be.
+
+import { useState } from 'preact/hooks';
+import type { InsightQuerySpec } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { Select } from '../../fields/field.tsx';
+import { readablePath } from '../../text/readable-path.ts';
+import { groupName } from '../names.ts';
+
+type Group = { breakdown: { [key: string]: string }; isOthers: boolean };
+
+/** The chosen one of `groups`, and the field that chooses it; `all` is every user together, the first choice. */
+export function useGroup<All, One extends Group>(
+  spec: InsightQuerySpec,
+  groups: readonly One[],
+  all?: All,
+) {
+  const [chosen, setChosen] = useState('');
+  const named = groups.map((one, index) => ({
+    value: String(index),
+    name: readablePath(groupName(spec, one)),
+  }));
+  const options = [...(all === undefined ? [] : [{ value: '', name: 'All users' }]), ...named];
+  const value = options.some((option) => option.value === chosen)
+    ? chosen
+    : (options[0]?.value ?? '');
+  const group: All | One | undefined =
+    groups[value === '' ? -1 : Number(value)] ?? all ?? groups[0];
+  const field =
+    options.length > 1 ? (
+      <Select label="Group" value={value} options={options} onValue={setChosen} />
+    ) : null;
+  return { group, field };
+}
