@@ -10,12 +10,13 @@ import { DataTable } from '../../charts/data-table.tsx';
 import { readablePath } from '../../text/readable-path.ts';
 import { figure, milliseconds, percent, plural } from '../../ui/figures.ts';
 import { groupName } from '../names.ts';
+import { PersonsLink } from '../persons-link.tsx';
 import type { Shown } from '../shown.ts';
 import { FunnelOverTime } from './over-time.tsx';
 import { isAnyOrder, stepName } from './step-names.ts';
 
 export function Funnel(shown: Shown<FunnelResult>) {
-  const { spec, result, previous, label, onOpen } = shown;
+  const { spec, result, previous, label, onOpen, onPersons } = shown;
   const isSplit = spec.breakdowns.length > 0;
   const most = Math.max(1, ...result.series.map((series) => total(series, 0)));
   const before = previous?.series[0];
@@ -52,6 +53,8 @@ export function Funnel(shown: Shown<FunnelResult>) {
                   most={most}
                   color={index % 8}
                   before={isSplit ? undefined : before}
+                  label={stepName(spec, step)}
+                  onPersons={series.isOthers ? undefined : onPersons}
                 />
               );
             })}
@@ -107,8 +110,15 @@ function StepBar(props: {
   most: number;
   color: number;
   before: FunnelSeries | undefined;
+  label: string;
+  onPersons: Shown<FunnelResult>['onPersons'];
 }) {
-  const { name, series, step, most, before } = props;
+  const { name, series, step, most, before, label, onPersons } = props;
+  const persons = {
+    onPersons,
+    rows: { kind: series.steps[step]?.eventKind ?? '', eventIndex: step },
+  };
+  const point = { step: step + 1, breakdown: series.breakdown };
   const users = total(series, step);
   const left = step === 0 ? 0 : total(series, step - 1) - users;
   const timing = series.steps[step]?.timing;
@@ -119,9 +129,23 @@ function StepBar(props: {
         <i data-series={props.color} style={{ width: `${(users / most) * 100}%` }} />
       </div>
       <p>
-        <b>{figure(users)}</b> {users === 1 ? 'user' : 'users'} · {percent(share(series, step, 0))}
+        <PersonsLink {...persons} title={label} point={point}>
+          <b>{figure(users)}</b> {users === 1 ? 'user' : 'users'}
+        </PersonsLink>{' '}
+        · {percent(share(series, step, 0))}
         {before ? <small> ({percent(share(before, step, 0))} before)</small> : null}
-        {step > 0 ? <small> · {figure(left)} left here</small> : null}
+        {step > 0 ? (
+          <small>
+            {' · '}
+            <PersonsLink
+              {...persons}
+              title={`Left before: ${label}`}
+              point={{ ...point, step, droppedOff: true }}
+            >
+              {figure(left)} left here
+            </PersonsLink>
+          </small>
+        ) : null}
         {timing && users > 0 ? <Timing timing={timing} /> : null}
       </p>
     </div>

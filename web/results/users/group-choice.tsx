@@ -8,7 +8,10 @@ import { groupName } from '../names.ts';
 
 type Group = { breakdown: { [key: string]: string }; isOthers: boolean };
 
-/** The chosen one of `groups`, and the field that chooses it; `all` is every user together, the first choice. */
+/**
+ * The chosen one of `groups`, and the field that chooses it; `all` is every user together, the first choice.
+ * `breakdown`: the values of the group whose persons can be listed.
+ */
 export function useGroup<All, One extends Group>(
   spec: InsightQuerySpec,
   groups: readonly One[],
@@ -23,11 +26,13 @@ export function useGroup<All, One extends Group>(
   const value = options.some((option) => option.value === chosen)
     ? chosen
     : (options[0]?.value ?? '');
-  const group: All | One | undefined =
-    groups[value === '' ? -1 : Number(value)] ?? all ?? groups[0];
+  const one = groups[value === '' ? -1 : Number(value)];
+  const group: All | One | undefined = one ?? all ?? groups[0];
+  const isListed = one !== undefined && !one.isOthers;
+  const breakdown = isListed ? one.breakdown : spec.breakdowns.length === 0 ? {} : undefined;
   const field =
     options.length > 1 ? (
       <Select label="Group" value={value} options={options} onValue={setChosen} />
     ) : null;
-  return { group, field };
+  return { group, field, breakdown };
 }

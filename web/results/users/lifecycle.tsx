@@ -12,7 +12,7 @@ import { DataTable } from '../../charts/data-table.tsx';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { labelDay } from '../../time/labels.ts';
 import { formatLabel } from '../../time/time.tsx';
-import { openFrom, openName, type Shown, timeStyle } from '../shown.ts';
+import { bucketOf, openFrom, openName, type Shown, timeStyle } from '../shown.ts';
 import { useGroup } from './group-choice.tsx';
 
 const parts = ['New', 'Returning', 'Resurrecting', 'Dormant'];
@@ -24,10 +24,11 @@ export function Lifecycle({
   labels,
   height,
   onOpen,
+  onPersons,
   spec,
   isTile,
 }: Shown<LifecycleResult>) {
-  const { group: result = whole, field } = useGroup(spec, whole.series, whole);
+  const { group: result = whole, field, breakdown } = useGroup(spec, whole.series, whole);
   const style = timeStyle(granularity);
   const annotations = useAnnotations();
   const notes = useMemo(() => annotationsByBucket(labels, annotations), [labels, annotations]);
@@ -58,12 +59,19 @@ export function Lifecycle({
             isTile={isTile}
           />
         )}
-        {...(onOpen
+        {...(onOpen || onPersons
           ? {
               onPick: (index: number) => {
                 const from = labels[index];
                 const kind = spec.events[0]?.event?.kind ?? '';
-                if (from) onOpen({ kind, eventIndex: 0, day: labelDay(from) });
+                if (!from) return;
+                const rows = { kind, eventIndex: 0, day: labelDay(from) };
+                if (!onPersons || !breakdown) return onOpen?.(rows);
+                const figures = parts.map((name, part) => ({
+                  name,
+                  point: { state: part + 1, bucket: bucketOf(from), breakdown },
+                }));
+                onPersons({ title: formatLabel(from, style), figures, rows });
               },
             }
           : {})}

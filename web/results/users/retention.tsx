@@ -9,18 +9,30 @@ import { DataTable } from '../../charts/data-table.tsx';
 import { formatLabel } from '../../time/time.tsx';
 import { figure, percent } from '../../ui/figures.ts';
 import { bucketNames } from '../names.ts';
-import { openFrom, openName, type Shown, timeStyle } from '../shown.ts';
+import { PersonsLink } from '../persons-link.tsx';
+import { bucketOf, openFrom, openName, type Shown, timeStyle } from '../shown.ts';
 import { useGroup } from './group-choice.tsx';
 
 export function Retention(shown: Shown<RetentionResult>) {
-  const { spec, result, label, granularity, labels } = shown;
-  const { group: series, field } = useGroup<never, RetentionSeries>(spec, result.series);
+  const { spec, result, label, granularity, labels, onPersons } = shown;
+  const { group: series, field, breakdown } = useGroup<never, RetentionSeries>(spec, result.series);
   if (!series || series.cohorts.every(({ cohortSize }) => !cohortSize))
     return <p class="hint">Nobody began in this range.</p>;
   const style = timeStyle(granularity);
   const bucket = bucketNames[granularity];
   const columns = series.cohorts.map((_, index) => `${bucket} ${index}`);
   const named = (index: number): string => formatLabel(labels[index] ?? '', style);
+  const behind = (index: number, later?: number): Behind | undefined => {
+    const [cohort, back] = [labels[index], labels[index + (later ?? 0)]];
+    if (!onPersons || !breakdown || cohort === undefined || back === undefined) return undefined;
+    const returned = later === undefined ? {} : { returned: bucketOf(back) };
+    return {
+      onPersons,
+      title: [named(index), ...(later === undefined ? [] : [columns[later]])].join(', '),
+      point: { breakdown, bucket: bucketOf(cohort), ...returned },
+      rows: { kind: '' },
+    };
+  };
   return (
     <>
       {field}
@@ -42,8 +54,11 @@ export function Retention(shown: Shown<RetentionResult>) {
             {series.cohorts.map(({ cohort, cohortSize = 0, points, incompleteFrom }, index) => (
               <tr key={cohort}>
                 <th scope="row">{named(index)}</th>
-                <td>{figure(cohortSize)}</td>
+                <td>
+                  <Linked behind={behind(index)}>{figure(cohortSize)}</Linked>
+                </td>
                 <Points
+                  behind={(later) => behind(index, later)}
                   open={openFrom(labels, incompleteFrom) - index}
                   {...{ cohortSize, points }}
                 />
@@ -70,14 +85,26 @@ export function Retention(shown: Shown<RetentionResult>) {
 }
 
 /** `open`: the place of the first point that is not over. */
-function Points(props: { cohortSize: number; points: readonly DataPoint[]; open: number }) {
+function Points(props: {
+  cohortSize: number;
+  points: readonly DataPoint[];
+  open: number;
+  behind: (later: number) => Behind | undefined;
+}) {
+  const { cohortSize, points, open, behind } = props;
   return (
     <>
-      {props.points.map(({ value = 0 }, at) => (
-        <Cell key={at} size={props.cohortSize} back={value} isOpen={at >= props.open} />
+      {points.map(({ value = 0 }, at) => (
+        <Cell key={at} size={cohortSize} back={value} isOpen={at >= open} behind={behind(at)} />
       ))}
     </>
   );
+}
+
+type Behind = Omit<Parameters<typeof PersonsLink>[0], 'children'>;
+
+function Linked({ behind, children }: { behind: Behind | undefined; children: string }) {
+  return behind ? <PersonsLink {...behind}>{children}</PersonsLink> : children;
 }
 
 /** Over the points that are over, of users and not of cohorts. */
@@ -94,7 +121,8 @@ function Means({ series, columns }: { series: RetentionSeries; columns: readonly
   );
 }
 
-function Cell({ size, back, isOpen }: { size: number; back: number; isOpen: boolean }) {
+function Cell(props: { size: number; back: number; isOpen: boolean; behind?: Behind | undefined }) {
+  const { size, back, isOpen, behind } = props;
   if (size === 0) return <td class="number">–</td>;
   const share = back / size;
   return (
@@ -103,7 +131,7 @@ function Cell({ size, back, isOpen }: { size: number; back: number; isOpen: bool
       style={{ '--heat': `${Math.round(share * 100)}%` }}
       title={openName(`${figure(back)} users`, isOpen)}
     >
-      {percent(share)}
+      <Linked behind={behind}>{percent(share)}</Linked>
     </td>
   );
 }

@@ -9,8 +9,8 @@ import type { Shown } from '../shown.ts';
 import { useGroup } from './group-choice.tsx';
 
 export function Stickiness(shown: Shown<StickinessResult>) {
-  const { spec, result: whole, label, granularity, height } = shown;
-  const { group: result = whole, field } = useGroup(spec, whole.series, whole);
+  const { spec, result: whole, label, granularity, height, onPersons } = shown;
+  const { group: result = whole, field, breakdown } = useGroup(spec, whole.series, whole);
   const bucket = bucketNames[granularity];
   const sum = result.points.reduce((users, { value = 0 }) => users + value, 0);
   // Who was active so often or more: everybody was at least once.
@@ -29,6 +29,15 @@ export function Stickiness(shown: Shown<StickinessResult>) {
           parts: [value],
         }))}
         height={height}
+        {...(onPersons && breakdown
+          ? {
+              onPick: (index: number) => {
+                const title = nameOf(index + 1);
+                const point = { activeBuckets: index + 1, breakdown };
+                onPersons({ title, figures: [{ name: title, point }], rows: { kind: '' } });
+              },
+            }
+          : {})}
       />
       {result.incompleteFrom ? (
         <p class="hint">The range is not over: users may still move to more {bucket}s.</p>

@@ -1,5 +1,5 @@
-// Questions about funnels: in order, in any order, in one visit, and over time. Entries lie in the range, and later steps
-// may follow it within the window.
+// Questions about funnels: in order, in any order, in one visit, and over time. Entries lie in the range, and later
+// steps may follow it within the window.
 
 import { dayMs } from '../../../../platform/clock.ts';
 import type { JsonObject } from '../../../../platform/json.ts';
