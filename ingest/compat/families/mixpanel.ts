@@ -15,7 +15,11 @@ import {
 } from '../endpoint.ts';
 import { EventDraft } from '../mapping/event-draft.ts';
 import { idText, secondsOrMs, textOf } from '../mapping/sent-values.ts';
-import { putDollarProperties, putRevenue } from '../mapping/well-known-names.ts';
+import {
+  dollarNamesWithout,
+  putDollarProperties,
+  putRevenue,
+} from '../mapping/well-known-names.ts';
 
 /** Node's callback takes every body but `1` for a failure; the browser's takes it for success. */
 const answers: Answers = {
@@ -49,7 +53,7 @@ export function decodeTrack(_head: unknown, json: unknown): Decoded {
   return decoded;
 }
 
-const left: ReadonlySet<string> = new Set(['distinct_id', 'token', 'time']);
+const names = dollarNamesWithout(['distinct_id', 'token', 'time']);
 
 function decodeEvent(name: string, properties: JsonObject, decoded: Decoded): void {
   const draft = new EventDraft(name);
@@ -59,7 +63,7 @@ function decodeEvent(name: string, properties: JsonObject, decoded: Decoded): vo
     idText(properties['distinct_id']) ?? idText(properties['$user_id']) ?? deviceOf(properties);
   putRevenue(draft.properties, properties);
   draft.properties.put('title', textOf(properties['current_page_title']));
-  putDollarProperties(draft.properties, properties, left);
+  putDollarProperties(draft.properties, properties, names);
   decoded.events.push(draft);
   const distinctId = draft.distinctId;
   if (name === '$identify') {

@@ -16,7 +16,11 @@ import {
 } from '../endpoint.ts';
 import { EventDraft } from '../mapping/event-draft.ts';
 import { idText, textOf, timeMsOf } from '../mapping/sent-values.ts';
-import { putDollarProperties, putRevenue } from '../mapping/well-known-names.ts';
+import {
+  dollarNamesWithout,
+  putDollarProperties,
+  putRevenue,
+} from '../mapping/well-known-names.ts';
 
 /** The browser's SDK drops a batch for good on 204, 400, 413 and 429, and sends it again on 503. */
 const browserAnswers: Answers = {
@@ -80,7 +84,7 @@ export function decodePostHogEvent(
   draft.session = idText(properties['$session_id']);
   putGroups(draft, properties['$groups']);
   putRevenue(draft.properties, properties);
-  putDollarProperties(draft.properties, properties, left);
+  putDollarProperties(draft.properties, properties, names);
   // Nothing else holds what a visitor who is nobody yet sets: see addCalls.
   if (isAnonymous(properties)) draft.properties.put('$set', properties['$set']);
   decoded.events.push(draft);
@@ -91,8 +95,8 @@ export function decodePostHogEvent(
 
 const identify = '$identify';
 
-/** Properties that the event's own fields or a call of identity hold. */
-const left: ReadonlySet<string> = new Set(['distinct_id', 'token', '$set', '$set_once', '$groups']);
+/** Without properties that the event's own fields or a call of identity hold. */
+const names = dollarNamesWithout(['distinct_id', 'token', '$set', '$set_once', '$groups']);
 
 function putGroups(draft: EventDraft, groups: unknown): void {
   if (!isObject(groups)) return;

@@ -29,18 +29,27 @@ const dollarNames: ReadonlyMap<string, string> = new Map([
 /** Where a visitor came from nowhere, the SDKs say so. */
 const noReferrer: ReadonlySet<unknown> = new Set(['$direct', '', null]);
 
-/** `left`: names that are told in another way. */
+/** Their own names by those that are sent; empty for what is told in another way. */
+export type DollarNames = ReadonlyMap<string, string>;
+
+const isLeft = '';
+
+export function dollarNamesWithout(left: readonly string[]): DollarNames {
+  return new Map([...dollarNames, ...left.map((name) => [name, isLeft] as const)]);
+}
+
+/** `names`: of the family, made once by dollarNamesWithout. */
 export function putDollarProperties(
   properties: PropertyText,
   sent: JsonObject,
-  left: ReadonlySet<string>,
+  names: DollarNames,
 ): void {
   for (const name in sent) {
     const value = sent[name];
-    const own = dollarNames.get(name);
-    if (own === undefined) {
-      if (!left.has(name)) properties.put(name, value);
-    } else if (own === screenName) properties.put(own, value);
+    const own = names.get(name);
+    if (own === undefined) properties.put(name, value);
+    else if (own === isLeft) continue;
+    else if (own === screenName) properties.put(own, value);
     else if (own !== '$referrer' || !noReferrer.has(value)) properties.putText(own, value);
   }
 }
