@@ -31,11 +31,10 @@ export function eventsStatement(
   const properties =
     flat === undefined ? propertyColumns(asked) : flatEventColumns(flat, bindings, format);
   const columns = [...ownColumns(asked), ...properties];
-  // A column's alias would take the place of the column in the conditions.
-  const sql = `SELECT ${selectSql(columns, format)}
-    FROM (SELECT ${stored} FROM events WHERE ${conditions.join(' AND ')}) AS event
-    LEFT ANY JOIN (SELECT profile_id AS merged_id, root_id ${mergedIdsSql(project)}) AS merged
-      ON merged.merged_id = millraceProfileHash(event.project_id, event.distinct_id)`;
+  // A column's alias would take the place of the column in the conditions. A join would copy every row.
+  const sql = `WITH (SELECT (groupArray(profile_id), groupArray(root_id))
+      FROM (SELECT profile_id, root_id ${mergedIdsSql(project)})) AS merged
+    SELECT ${selectSql(columns, format)} FROM (SELECT ${stored} FROM events WHERE ${conditions.join(' AND ')})`;
   return { sql, params: bindings.params };
 }
 
@@ -46,11 +45,11 @@ const stored = [
 ].join(', ');
 
 function ownColumns({ format }: ExportAsked): ExportColumn[] {
-  const root =
-    "if(merged.root_id = toFixedString('', 16), millraceProfileHash(project_id, distinct_id), merged.root_id)";
+  const own = 'millraceProfileHash(project_id, distinct_id)';
+  const root = `transform(${own}, merged.1, merged.2, ${own})`;
   return [
     { name: 'event_id', sql: uuidSql('event_id', format) },
-    { name: 'kind', sql: textSql('toString(kind)', format) },
+    { name: 'kind', sql: textSql('kind', format) },
     { name: 'distinct_id', sql: textSql('distinct_id', format) },
     { name: 'profile_id', sql: `if(cookieless, NULL, lower(hex(${root})))` },
     { name: 'session_id', sql: uuidSql('session_id', format) },
@@ -65,7 +64,7 @@ function propertyColumns({ format }: ExportAsked): ExportColumn[] {
   return [
     ...autoColumns.map(({ column }) => ({
       name: column,
-      sql: textSql(`nullIf(toString(${column}), '')`, format),
+      sql: textSql(`nullIf(${column}, '')`, format),
     })),
     ...propertyMaps.map(({ column }) => ({ name: column, sql: nestedSql(column, format) })),
   ];

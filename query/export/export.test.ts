@@ -328,6 +328,12 @@ describe('persons', () => {
     const filters = '[{"property": "plan", "operator": "FILTER_OPERATOR_EQUALS", "value": "free"}]';
     const free = await linesOf(projectId, { what: 'profiles', filters });
     expect(free.map((line) => line['external_id'])).toEqual(['ben']);
+    const seen =
+      '[{"property": "$browser", "operator": "FILTER_OPERATOR_IS_SET", "source": "PROPERTY_SOURCE_AUTO"}]';
+    const withEvents = await linesOf(projectId, { what: 'profiles', filters: seen });
+    expect(withEvents.map((line) => line['external_id'])).toEqual(['ada']);
+    const germans = await linesOf(projectId, { what: 'activity', filters: seen });
+    expect(germans).toHaveLength(2);
   });
 
   it('have a column for each trait', async () => {

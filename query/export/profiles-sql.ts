@@ -25,11 +25,13 @@ export function profilesStatement(
   const { format } = asked;
   const bindings = createBindings();
   const { sql, parts } = conditionOf(projectId, asked, bindings);
-  if (parts?.activity !== always) {
-    throw invalidArgument('filters', 'of profiles are traits: the source AUTO is for activity');
-  }
   const project = bindings.bind('String', projectId);
   const range = rangeSql('create_time', asked, bindings);
+  // What somebody's events tell is looked up for all of them at once: a record does not know it.
+  const met =
+    parts?.activity === always
+      ? `(${sql})`
+      : `profile_id IN (SELECT id FROM ${everybodySql(project, 'profile_listing')} WHERE visible AND (${sql}))`;
   const columns: ExportColumn[] = [
     { name: 'profile_id', sql: 'lower(hex(profile_id))' },
     { name: 'external_id', sql: textSql('distinct_id', format) },
@@ -43,7 +45,7 @@ export function profilesStatement(
   return {
     sql: `SELECT ${selectSql(columns, format)}
       FROM (SELECT profile_id, distinct_id, create_time, update_time, traits
-        ${livingProfilesSql(project)} AND named AND ${range} AND (${sql})) AS person
+        ${livingProfilesSql(project)} AND named AND ${range} AND ${met}) AS person
       LEFT ANY JOIN (SELECT root_id, groupArray(distinct_id) AS ids
         FROM profiles FINAL WHERE project_id = ${project} AND edge AND root != '' GROUP BY root_id
       ) AS merged ON merged.root_id = person.profile_id`,

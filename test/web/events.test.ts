@@ -1,6 +1,7 @@
 // Setup, the live view and the explorer in a real browser: the first event while one looks, a refused one with its
 // rule, and every value with its type.
 
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
@@ -102,6 +103,16 @@ describe.runIf(hasBrowser)('the pages of events', () => {
       'trial true bool',
     ]);
     expect(await axe(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const coming = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'CSV' }).click();
+    const file = await coming;
+    expect(file.suggestedFilename()).toBe('events.csv');
+    const [head = '', row = '', ...more] = readFileSync(await file.path(), 'utf8').split('\n');
+    expect(head).toContain('"amount"');
+    expect(row).toContain('9007199254740993');
+    expect(more).toEqual(['']);
     await go('/events?tab=refused');
     await page.waitForSelector('.table-row >> text=kind_pattern');
     expect(await axe(page)).toEqual([]);

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject } from '../client.ts';
 import { EventDrawer } from '../event/event-drawer.tsx';
+import { ExportMenu } from '../exports/export-menu.tsx';
 import { activity } from '../feed/live-feed.ts';
 import { readConditions, toPropertyFilter, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
@@ -39,6 +40,10 @@ export function StoredTab({ projectId }: { projectId: string }) {
   const timeRange = sessionId
     ? {}
     : { timeRange: { from: timestampFromDate(range.from), to: timestampFromDate(range.to) } };
+  const params = {
+    ...{ kinds: kinds.join(','), distinct_id: who ?? '', profile_id: profileId ?? '' },
+    ...(sessionId ? { session_id: sessionId } : momentsOf(range)),
+  };
   const span = sessionId ? '' : `${range.from.getTime()} ${range.to.getTime()}`;
   const key = `events ${projectId} ${kinds} ${filterText} ${who} ${profileId} ${sessionId} ${span}`;
   const list = usePages(key, async (pageToken, end) => {
@@ -70,6 +75,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
         <button type="button" aria-label="Load again" title="Load again" onClick={list.reload}>
           <Icon name="refresh" />
         </button>
+        <ExportMenu {...{ projectId, what: 'events', conditions, params }} />
         {sessionId ? null : <RangePicker />}
       </div>
       <Fault cause={list.error} retry={list.reload} />
@@ -85,6 +91,10 @@ export function StoredTab({ projectId }: { projectId: string }) {
       ) : null}
     </section>
   );
+}
+
+function momentsOf({ from, to }: { from: Date; to: Date }): { from: string; to: string } {
+  return { from: from.toISOString(), to: to.toISOString() };
 }
 
 /** One person or visit, as a chip that can be taken away. */

@@ -4,6 +4,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { explain, inProject } from '../client.ts';
+import { ExportMenu } from '../exports/export-menu.tsx';
 import { botsOf, withoutBots } from '../filter/bots.tsx';
 import { readConditions, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
@@ -110,7 +111,10 @@ export function Page({ params }: PageProps) {
               {plural(rows.length, 'profile')} {hasMore ? 'loaded, more as you scroll' : ''}
               {isUnsorted ? ' They are too many to sort: the newest come first.' : ''}
             </p>
-            <TraitColumnsMenu rows={rows} />
+            <div class="row">
+              <ExportMenu {...{ projectId, what: 'profiles', params: {}, conditions: all }} />
+              <TraitColumnsMenu rows={rows} />
+            </div>
           </div>
           <Table
             label="Profiles"
