@@ -29,6 +29,7 @@ it('shows no person, no filter and no reason of a failure', () => {
     },
     { insightType: InsightType.SEGMENTATION, session: { scope } },
     { insightType: InsightType.USER_FLOW, userFlow: { scope } },
+    { insightType: InsightType.FUNNEL, funnel: { exclusions: [{ event: scope, toStep: 2 }] } },
   ];
   const board = create(RenderResponseSchema, {
     dashboard: {
@@ -46,6 +47,7 @@ it('shows no person, no filter and no reason of a failure', () => {
         tileId: 't1',
         outcome: { case: 'error', value: { code: 'invalid_argument', message: 'secret' } },
       },
+      { tileId: 't4', outcome: { case: 'error', value: { code: 'internal' } } },
     ],
   });
   const tiles = sharedTiles(board);
@@ -57,5 +59,8 @@ it('shows no person, no filter and no reason of a failure', () => {
     value: { result: { value: { rows: [{ value: 7 }, { value: 3, isOthers: true }] } } },
   });
   expect(tiles[1]?.content).toMatchObject({ case: 'error', value: { code: 'invalid_argument' } });
-  expect(tiles[4]?.content).toEqual({ case: 'markdown', value: '# Open' });
+  expect(tiles[4]?.question?.funnel).toMatchObject({
+    exclusions: [{ event: { kind: 'purchase', filters: [] }, toStep: 2 }],
+  });
+  expect(tiles[5]?.content).toEqual({ case: 'markdown', value: '# Open' });
 });

@@ -71,6 +71,12 @@ const specs: Record<string, Json> = {
     ...shared,
     conversionWindow: '3600s',
     includeStepTiming: true,
+    funnel: {
+      order: 'ORDER_ANY',
+      exclusions: [{ event: { kind: 'page_leave' } }],
+      holdProperty: 'plan',
+      reentry: 'REENTRY_FIRST',
+    },
   },
   RETENTION: { events: [{ event }, { event: { kind: 'click' } }], breakdowns, ...shared },
   LIFECYCLE: { events: [{ event }], filterGroups: shared.filterGroups },

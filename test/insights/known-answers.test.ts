@@ -6,7 +6,14 @@ import { oracleAnswer } from '../harness/insights/oracle/answer.ts';
 import { Tables } from '../harness/insights/oracle/tables.ts';
 import { eventTable } from '../harness/insights/project/event-table.ts';
 import { Play } from '../harness/insights/project/play.ts';
-import { all, type Case, every, range, trend } from '../harness/insights/questions/known-case.ts';
+import {
+  all,
+  at,
+  type Case,
+  every,
+  range,
+  trend,
+} from '../harness/insights/questions/known-case.ts';
 import { sessions, visits } from '../harness/insights/questions/known-visits.ts';
 import { productAnswer } from '../harness/insights/questions/product-answer.ts';
 import type { Question } from '../harness/insights/questions/question.ts';
@@ -213,6 +220,8 @@ const steps = eventTable(
    2024-04-01T11:30Z    cid v3 two
    2024-04-01T10:00Z    dot v4 two`,
 );
+/** No window is open any more. */
+const over = { ...all, open: 0, isIncomplete: false, buckets: [] };
 const april = range('2024-04-01T00:00Z', '2024-04-02T00:00Z');
 const kindsOf = (...kinds: string[]) => kinds.map((kind) => ({ event: { kind } }));
 const timed = (avg: number, median: number, p95: number, counts: readonly number[]) => ({
@@ -225,6 +234,13 @@ const timed = (avg: number, median: number, p95: number, counts: readonly number
       count: counts[index],
     }),
   ),
+});
+const funnelOf = (steps: [string, number][], buckets: unknown[] = []) => ({
+  funnel: {
+    series: [
+      { ...over, steps: steps.map(([eventKind, total]) => ({ eventKind, total })), buckets },
+    ],
+  },
 });
 const ways: Case[] = [
   {
@@ -241,7 +257,7 @@ const ways: Case[] = [
       funnel: {
         series: [
           {
-            ...all,
+            ...over,
             steps: [
               { eventKind: 'one', total: 3 },
               {
@@ -267,7 +283,7 @@ const ways: Case[] = [
       funnel: {
         series: [
           {
-            ...all,
+            ...over,
             steps: [
               { eventKind: 'one', total: 3 },
               { eventKind: 'one', total: 1 },
@@ -276,6 +292,47 @@ const ways: Case[] = [
         ],
       },
     },
+  },
+  {
+    name: 'who enters before the end and goes on after it',
+    question: {
+      ...{ type: 'FUNNEL', events: kindsOf('one', 'two', 'three'), conversionWindowMs: 3_600_000 },
+      ...range('2024-04-01T10:00Z', '2024-04-01T11:20Z'),
+    },
+    result: funnelOf([
+      ['one', 3],
+      ['two', 2],
+      ['three', 2],
+    ]),
+  },
+  {
+    name: 'two steps in any order',
+    question: {
+      ...{ type: 'FUNNEL', events: kindsOf('one', 'two'), conversionWindowMs: 3_600_000, ...april },
+      funnel: { order: 'ANY' },
+    },
+    result: funnelOf([
+      ['one', 4],
+      ['two', 2],
+    ]),
+  },
+  {
+    name: 'two steps by the hour of the entry, without a third between',
+    question: {
+      ...{ type: 'FUNNEL', events: kindsOf('one', 'two'), conversionWindowMs: 3_600_000 },
+      ...{ granularity: 'HOUR', ...range('2024-04-01T10:00Z', '2024-04-01T12:00Z') },
+      funnel: { overTime: true, order: 'STRICT' },
+    },
+    result: funnelOf(
+      [
+        ['one', 3],
+        ['two', 2],
+      ],
+      [
+        [at('2024-04-01T10:00Z'), [3, 2], 0],
+        [at('2024-04-01T11:00Z'), [1, 1], 0],
+      ],
+    ),
   },
   {
     name: 'the ways of four visits',
