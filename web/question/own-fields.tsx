@@ -13,13 +13,16 @@ import {
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Check, Select } from '../fields/field.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { Count } from './count.tsx';
 import { needsProperty } from './forms.ts';
-import { FunnelFields } from './funnel/funnel-fields.tsx';
 import { MeasuredPropertyField, PropertyField, ScopeFields } from './scope-fields.tsx';
 import { FlowEndFields } from './series/flow-end-fields.tsx';
 import { RetentionFields } from './series/retention-fields.tsx';
 import { aggregationOptions } from './series-fields.tsx';
+
+/** Other forms have no use for these. */
+const loadFunnelFields = async () => (await import('./funnel/funnel-fields.tsx')).FunnelFields;
 
 type Change = (changes: Partial<InsightQuerySpec>) => void;
 
@@ -31,7 +34,7 @@ export function OwnFields({ spec, onChange }: { spec: InsightQuerySpec; onChange
     return (
       <>
         <WindowFields spec={spec} onChange={onChange} />
-        <FunnelFields spec={spec} onChange={onChange} />
+        <Loaded load={loadFunnelFields} name="more fields" with={{ spec, onChange }} />
       </>
     );
   if (spec.insightType === InsightType.STICKINESS)
