@@ -287,6 +287,18 @@ it.each(['projects', 'customers'] as const)(
   },
 );
 
+it.each([
+  'shared.insights.v1.InsightsService/GetFilterSchema',
+  'events.v1.EventsService/BatchCreate',
+])('%s tells an expired key since when it is', async (path) => {
+  const sent = { ...headers['expired key'], 'content-type': 'application/json' };
+  const answer = await fetch(`${accounts.baseUrl}/${path}`, {
+    ...{ method: 'POST', headers: sent, body: '{}' },
+  });
+  const message = `the API key expired at ${new Date(nowMs).toISOString()}: make another one`;
+  expect([answer.status, await answer.json()]).toEqual([401, { code: 'unauthenticated', message }]);
+});
+
 it('answers access before it looks at arguments, broken ones included', async () => {
   const post = (path: string, sent: Record<string, string>) =>
     fetch(`${accounts.baseUrl}/${path}`, {

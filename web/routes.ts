@@ -30,6 +30,7 @@ const inside = (pattern: string, title: string, load: Route['load']): Route => (
 
 export const routes: Route[] = [
   open('/sign-in', 'Sign in', () => import('./account/sign-in-page.tsx')),
+  open('/sign-in/code', 'Second step', () => import('./account/second-step-page.tsx')),
   open('/sign-up', 'Create an account', () => import('./account/sign-up-page.tsx')),
   open('/open', 'Open the demo', () => import('./account/open-page.tsx')),
   open('/oauth', 'Signing in', () => import('./account/oauth-page.tsx')),

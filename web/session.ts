@@ -63,7 +63,8 @@ const graceMs = 10_000;
 /** Long enough for one slow call, short enough to leave a token's last seconds unused. */
 const renewAheadMs = 60_000;
 
-type Answer = {
+/** What a method answers that signs in. */
+export type Answer = {
   accessToken: string;
   expiresIn: number;
   customer?: { id: string; displayName: string; email: string } | undefined;

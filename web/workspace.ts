@@ -23,7 +23,8 @@ export const workspaceFault = signal<unknown>(undefined);
 export async function loadWorkspace(): Promise<void> {
   try {
     const { orgs } = await orgsClient.list({});
-    const lists = await Promise.all(orgs.map((org) => projectsClient.list({ orgId: org.id })));
+    const open = orgs.filter(({ lacksSecondFactor }) => !lacksSecondFactor);
+    const lists = await Promise.all(open.map((org) => projectsClient.list({ orgId: org.id })));
     const projects = lists.flatMap((list) => list.projects);
     for (const { timezone, clock } of projects) learnClock(timezone, clock);
     workspace.value = { orgs, projects };

@@ -6,7 +6,7 @@ import { hasTexts } from '../../platform/broker/record-bucket.ts';
 import {
   type Customer,
   CustomerSchema,
-} from '../../proto/gen/dashboard/customers/v1/customers_pb.js';
+} from '../../proto/gen/dashboard/customers/v1/customer_pb.js';
 import { timestampOf } from '../record-times.ts';
 
 /** An app of one-time codes, and codes for whoever has lost it. */

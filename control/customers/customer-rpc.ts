@@ -10,8 +10,8 @@ import {
   shareProject,
 } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Customer } from '../../proto/gen/dashboard/customers/v1/customer_pb.js';
 import type {
-  Customer,
   GetRequest,
   ListRequest,
   UpdateRequest,

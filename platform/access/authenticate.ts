@@ -155,6 +155,10 @@ function checkKey(
   switch (found.kind) {
     case 'unknown':
       return invalidKey;
+    case 'expired': {
+      const since = new Date(found.expireMs).toISOString();
+      return refused('unauthenticated', `the API key expired at ${since}: make another one`);
+    }
     case 'unconfirmed':
       return notNow;
     case 'found': {

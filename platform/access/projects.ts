@@ -108,6 +108,8 @@ export interface KeyOwner {
 export type KeyLookup =
   | { kind: 'found'; owner: KeyOwner }
   | { kind: 'unknown' }
+  /** The key was good until then. */
+  | { kind: 'expired'; expireMs: number }
   | { kind: 'unconfirmed' };
 
 interface DirectoryOptions {
@@ -162,7 +164,9 @@ export class ProjectDirectory {
     const found = this.#byRawKey.get(rawKey) ?? this.#findHash(rawKey);
     if (found?.owner.credential === 'public') return found;
     const expireMs = found?.owner.expireMs;
-    if (expireMs !== undefined && expireMs <= this.#clock.nowMs()) return unknown;
+    if (expireMs !== undefined && expireMs <= this.#clock.nowMs()) {
+      return { kind: 'expired', expireMs };
+    }
     if (found === undefined && parseApiKey(rawKey) === undefined) return unknown;
     if (this.#projects.unconfirmedMs() > this.#staleAfterMs) return unconfirmed;
     return found ?? unknown;

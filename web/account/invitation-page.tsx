@@ -8,6 +8,7 @@ import { address, navigate } from '../router.ts';
 import { auth, session, takeSession } from '../session.ts';
 import { loadWorkspace, orgsClient } from '../workspace.ts';
 import { CardPage } from './card-page.tsx';
+import { pathAfter, secondStepPath } from './second-step.ts';
 
 export function Page() {
   const [token] = useState(address.peek().query.get('token') ?? '');
@@ -60,10 +61,12 @@ function SignInFirst() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [isNew, setNew] = useState(true);
-  const send = async (): Promise<void> =>
-    takeSession(
-      await (isNew ? auth.signUp({ email, password }) : auth.signIn({ email, password })),
-    );
+  const send = async (): Promise<void> => {
+    if (isNew) return takeSession(await auth.signUp({ email, password }));
+    const { pathname, search } = window.location;
+    const path = pathAfter(await auth.signIn({ email, password }), pathname + search);
+    if (path === secondStepPath) navigate(path, { replace: true });
+  };
   return (
     <CardPage title="You are invited">
       <p>

@@ -1,6 +1,7 @@
 // Signing in through another service: the code verifier stays in this tab until the provider sends the browser back.
 
-import { auth, takeSession } from '../session.ts';
+import { auth } from '../session.ts';
+import { pathAfter } from './second-step.ts';
 
 const kept = 'millrace-oauth';
 
@@ -47,15 +48,13 @@ export async function comeBack(query: URLSearchParams): Promise<string> {
   const code = query.get('code');
   if (!code) throw new Error(query.get('error_description') ?? 'The provider refused the sign-in.');
   const iss = query.get('iss') ?? '';
-  takeSession(
-    await auth.signInWithOAuth({
-      provider,
-      code,
-      codeVerifier,
-      redirectUri: redirectUri(),
-      state,
-      iss,
-    }),
-  );
-  return to;
+  const answer = await auth.signInWithOAuth({
+    provider,
+    code,
+    codeVerifier,
+    redirectUri: redirectUri(),
+    state,
+    iss,
+  });
+  return pathAfter(answer, to);
 }

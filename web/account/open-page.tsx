@@ -3,16 +3,16 @@
 import { useState } from 'preact/hooks';
 import { Form } from '../fields/form.tsx';
 import { address, navigate } from '../router.ts';
-import { auth, takeSession } from '../session.ts';
+import { auth } from '../session.ts';
 import { CardPage } from './card-page.tsx';
+import { pathAfter } from './second-step.ts';
 
 export function Page() {
   const [token] = useState(address.peek().hash.slice(1));
   const open = async (): Promise<void> => {
     const answer = await auth.openDemo({ token });
-    takeSession(answer);
     // A month shows the demo's weeks, with a month before it to compare.
-    navigate(`/p/${answer.projectId}?range=30d`, { replace: true });
+    navigate(pathAfter(answer, `/p/${answer.projectId}?range=30d`), { replace: true });
   };
   return (
     <CardPage title="Millrace is running">

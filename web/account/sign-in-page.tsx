@@ -7,11 +7,12 @@ import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { useResource } from '../resource.ts';
 import { address, navigate } from '../router.ts';
-import { auth, session, takeSession } from '../session.ts';
+import { auth, session } from '../session.ts';
 import { Code } from '../ui/copy.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { CardPage } from './card-page.tsx';
 import { leaveFor } from './oauth.ts';
+import { pathAfter, secondStepPath } from './second-step.ts';
 
 /** Where the reader wanted to go: a path of this origin, never another one's. */
 export function wantedPath(): string {
@@ -36,8 +37,8 @@ function FromMail({ token }: { token: string }) {
       <Form
         action="Sign in"
         send={async () => {
-          takeSession(await auth.signInWithMagicLink({ token }));
-          navigate('/', { replace: true });
+          const answer = await auth.signInWithMagicLink({ token });
+          navigate(pathAfter(answer, '/'), { replace: true });
         }}
       >
         {null}
@@ -55,7 +56,11 @@ function WithPassword() {
   const send = async (): Promise<void> => {
     if (byMail) {
       setAsked(await auth.signInWithMagicLink({ email }));
-    } else takeSession(await auth.signIn({ email, password }));
+      return;
+    }
+    const path = pathAfter(await auth.signIn({ email, password }), wantedPath());
+    // With the session the page leads on by itself.
+    if (path === secondStepPath) navigate(path, { replace: true });
   };
   if (asked) return <Asked email={email} answer={asked} onBack={() => setAsked(undefined)} />;
   return (

@@ -5,6 +5,7 @@ import type { Project } from '../../proto/gen/dashboard/projects/v1/projects_pb.
 import { Sparkline } from '../charts/sparkline.tsx';
 import { useResource } from '../resource.ts';
 import { address, navigate } from '../router.ts';
+import { SecondFactorFirst } from '../settings/people/second-factor-rule.tsx';
 import { ago, toDate } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { plural } from '../ui/figures.ts';
@@ -20,7 +21,8 @@ export function Page() {
   const [isMaking, setMaking] = useState(false);
   const only = loaded?.projects.length === 1 ? loaded.projects[0] : undefined;
   // `/?all` is the way to the list from the project itself.
-  const goesOn = only !== undefined && !address.value.query.has('all');
+  const closed = loaded?.orgs.filter(({ lacksSecondFactor }) => lacksSecondFactor) ?? [];
+  const goesOn = only !== undefined && closed.length === 0 && !address.value.query.has('all');
   useEffect(() => {
     if (goesOn) navigate(`/p/${only.id}`, { replace: true });
   }, [goesOn]);
@@ -39,7 +41,10 @@ export function Page() {
           </button>
         ) : null}
       </div>
-      {loaded.projects.length === 0 ? (
+      {closed.map((org) => (
+        <SecondFactorFirst key={org.id} org={org} />
+      ))}
+      {loaded.projects.length === 0 && closed.length === 0 ? (
         <section class="empty">
           <h2>No project yet</h2>
           <p>

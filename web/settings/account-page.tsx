@@ -1,16 +1,13 @@
-// The reader's own account: name, password, colours, the way out.
+// The reader's own account: name, password, second factor, colours, the way out.
 
-import { createClient } from '@connectrpc/connect';
 import { useState } from 'preact/hooks';
-import { CustomersService } from '../../proto/gen/dashboard/customers/v1/customers_pb.js';
-import { transport } from '../client.ts';
 import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
+import { customersClient } from '../second-factor/customers-client.ts';
+import { SecondFactor } from '../second-factor/second-factor.tsx';
 import { session, signOut } from '../session.ts';
 import { setTheme, theme } from '../shell/theme.ts';
 import { toast } from '../ui/toasts.tsx';
-
-const customers = createClient(CustomersService, transport);
 
 export function Page() {
   const now = session.value;
@@ -33,6 +30,10 @@ export function Page() {
         <Password id={now.person.id} />
       </section>
       <section class="card">
+        <h2>Second factor</h2>
+        <SecondFactor />
+      </section>
+      <section class="card">
         <h2>Colours</h2>
         <Select
           label="Colours"
@@ -53,7 +54,7 @@ export function Page() {
 function Name({ id, name }: { id: string; name: string }) {
   const [displayName, setDisplayName] = useState(name);
   const save = async (): Promise<void> => {
-    await customers.update({ id, displayName });
+    await customersClient.update({ id, displayName });
     const now = session.peek();
     if (now.state === 'signed-in')
       session.value = { ...now, person: { ...now.person, displayName } };
@@ -76,7 +77,7 @@ function Password({ id }: { id: string }) {
   const [currentPassword, setCurrentPassword] = useState('');
   const [password, setPassword] = useState('');
   const save = async (): Promise<void> => {
-    await customers.update({ id, password, ...(currentPassword ? { currentPassword } : {}) });
+    await customersClient.update({ id, password, ...(currentPassword ? { currentPassword } : {}) });
     setCurrentPassword('');
     setPassword('');
     toast('The password is changed');

@@ -45,6 +45,7 @@ export function Members({ org }: { org: Org }) {
                 <th scope="col">E-mail</th>
                 <th scope="col">Role</th>
                 <th scope="col">Projects</th>
+                {isAdmin ? <th scope="col">Second factor</th> : null}
                 <th scope="col">
                   <span class="unseen">Actions</span>
                 </th>
@@ -113,6 +114,9 @@ function MemberRow(props: {
           mayChange={mayChange && member.role !== Role.ADMIN}
         />
       </td>
+      {member.hasSecondFactor === undefined ? null : (
+        <td>{member.hasSecondFactor ? 'Yes' : 'No'}</td>
+      )}
       <td class="number">
         {mayChange ? (
           <Action

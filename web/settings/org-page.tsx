@@ -1,4 +1,4 @@
-// An organization: its name, its members and invitations, its keys, its mail.
+// An organization: its name, whether it asks for a second factor, its members and invitations, its keys, its mail.
 
 import { useState } from 'preact/hooks';
 import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
@@ -15,6 +15,7 @@ import { loadWorkspace, orgsClient, Role, workspace } from '../workspace.ts';
 import { MailProvider } from './mail-provider.tsx';
 import { Members } from './members.tsx';
 import { OrgKeys } from './org-keys.tsx';
+import { SecondFactorFirst, SecondFactorRule } from './people/second-factor-rule.tsx';
 
 const tabs = [
   { id: 'members', name: 'Members' },
@@ -24,7 +25,6 @@ const tabs = [
 ] as const;
 
 export function Page({ params }: PageProps) {
-  const tab = useTab(tabs);
   if (!workspace.value) return <Loading of="the organization" />;
   const org = workspace.value.orgs.find(({ id }) => id === params['org']);
   if (!org)
@@ -42,6 +42,15 @@ export function Page({ params }: PageProps) {
       <div class="page-head">
         <h1 tabIndex={-1}>{org.displayName}</h1>
       </div>
+      {org.lacksSecondFactor ? <SecondFactorFirst org={org} /> : <Parts org={org} />}
+    </>
+  );
+}
+
+function Parts({ org }: { org: Org }) {
+  const tab = useTab(tabs);
+  return (
+    <>
       <Tabs label="Organization" tabs={tabs} />
       {tab === 'members' ? <Members org={org} /> : null}
       {tab === 'keys' ? <OrgKeys org={org} /> : null}
@@ -79,6 +88,7 @@ function General({ org }: { org: Org }) {
           </Form>
         </section>
       ) : null}
+      {org.role >= Role.ADMIN ? <SecondFactorRule org={org} /> : null}
       <section class="card">
         <h2>Leave</h2>
         <p class="hint">You lose its projects at once. Its last admin cannot leave.</p>

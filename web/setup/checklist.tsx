@@ -49,7 +49,7 @@ export function Checklist({ projectId, publicKey }: { projectId: string; publicK
         </ol>
       </div>
       <Refusals refusals={progress.refusals} projectId={projectId} />
-      <TestEvent publicKey={publicKey} />
+      <TestEvent {...{ projectId, publicKey }} />
       {progress.stored ? (
         <div class="row">
           <a class="button primary" href={`/p/${projectId}/live`}>
@@ -122,12 +122,12 @@ function Refusals({ refusals, projectId }: { refusals: readonly Refusal[]; proje
 }
 
 /** Shows whether the service and the key are right, so that what is left is the reader's own page. */
-function TestEvent({ publicKey }: { publicKey: string }) {
+function TestEvent({ projectId, publicKey }: { projectId: string; publicKey: string }) {
   const [sent, setSent] = useState<Sent>();
   const [isSending, setSending] = useState(false);
   const send = async (): Promise<void> => {
     setSending(true);
-    setSent(await sendTestEvent(publicKey));
+    setSent(await sendTestEvent(projectId, publicKey));
     setSending(false);
   };
   return (

@@ -3,7 +3,7 @@
 // method's own file.
 
 import type { Clock } from '../../../platform/clock.ts';
-import type { Customer } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
+import type { Customer } from '../../../proto/gen/dashboard/customers/v1/customer_pb.js';
 import { type CustomerRecord, customerMessage } from '../../customers/customer-record.ts';
 import { type AccessTokens, accessTokenSeconds } from '../access-token.ts';
 import type { Challenges } from '../second-factor/challenge.ts';

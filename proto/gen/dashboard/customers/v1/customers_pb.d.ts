@@ -6,60 +6,13 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { Customer } from "./customer_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file dashboard/customers/v1/customers.proto.
  */
 export declare const file_dashboard_customers_v1_customers: GenFile;
-
-/**
- * A dashboard user.
- *
- * @generated from message dashboard.customers.v1.Customer
- */
-export declare type Customer = Message<"dashboard.customers.v1.Customer"> & {
-  /**
-   * UUID.
-   *
-   * @generated from field: string id = 1;
-   */
-  id: string;
-
-  /**
-   * The name that others see.
-   *
-   * @generated from field: string display_name = 2;
-   */
-  displayName: string;
-
-  /**
-   * The address for mails and for signing in.
-   *
-   * @generated from field: string email = 3;
-   */
-  email: string;
-
-  /**
-   * The time of signing up.
-   *
-   * @generated from field: google.protobuf.Timestamp create_time = 4;
-   */
-  createTime?: Timestamp | undefined;
-
-  /**
-   * Their last change.
-   *
-   * @generated from field: google.protobuf.Timestamp update_time = 5;
-   */
-  updateTime?: Timestamp | undefined;
-};
-
-/**
- * Describes the message dashboard.customers.v1.Customer.
- * Use `create(CustomerSchema)` to create a new message.
- */
-export declare const CustomerSchema: GenMessage<Customer>;
 
 /**
  * A page of customers.

@@ -5,139 +5,133 @@
 // The people who use the dashboard.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_dashboard_customers_v1_customer } from "./customer_pb.js";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file dashboard/customers/v1/customers.proto.
  */
 export const file_dashboard_customers_v1_customers = /*@__PURE__*/
-  fileDesc("CiZkYXNoYm9hcmQvY3VzdG9tZXJzL3YxL2N1c3RvbWVycy5wcm90bxIWZGFzaGJvYXJkLmN1c3RvbWVycy52MSKdAQoIQ3VzdG9tZXISCgoCaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg0KBWVtYWlsGAMgASgJEi8KC2NyZWF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt1cGRhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRAoLTGlzdFJlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlwKDExpc3RSZXNwb25zZRIzCgljdXN0b21lcnMYASADKAsyIC5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLkN1c3RvbWVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIYCgpHZXRSZXF1ZXN0EgoKAmlkGAEgASgJIkEKC0dldFJlc3BvbnNlEjIKCGN1c3RvbWVyGAEgASgLMiAuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5DdXN0b21lciKfAQoNVXBkYXRlUmVxdWVzdBIKCgJpZBgBIAEoCRIZCgxkaXNwbGF5X25hbWUYAiABKAlIAIgBARIVCghwYXNzd29yZBgDIAEoCUgBiAEBEh0KEGN1cnJlbnRfcGFzc3dvcmQYBCABKAlIAogBAUIPCg1fZGlzcGxheV9uYW1lQgsKCV9wYXNzd29yZEITChFfY3VycmVudF9wYXNzd29yZCJECg5VcGRhdGVSZXNwb25zZRIyCghjdXN0b21lchgBIAEoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXIiGAoWR2V0U2Vjb25kRmFjdG9yUmVxdWVzdCJWChdHZXRTZWNvbmRGYWN0b3JSZXNwb25zZRI7Cg1zZWNvbmRfZmFjdG9yGAEgASgLMiQuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5TZWNvbmRGYWN0b3IiXAoMU2Vjb25kRmFjdG9yEi8KC2NyZWF0ZV90aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbChNyZWNvdmVyeV9jb2Rlc19sZWZ0GAIgASgFIkIKGFN0YXJ0U2Vjb25kRmFjdG9yUmVxdWVzdBIYChBjdXJyZW50X3Bhc3N3b3JkGAEgASgJEgwKBGNvZGUYAiABKAkiTAoZU3RhcnRTZWNvbmRGYWN0b3JSZXNwb25zZRIOCgZzZWNyZXQYASABKAkSCwoDdXJpGAIgASgJEhIKCmV4cGlyZXNfaW4YAyABKAUiKgoaQ29uZmlybVNlY29uZEZhY3RvclJlcXVlc3QSDAoEY29kZRgBIAEoCSI1ChtDb25maXJtU2Vjb25kRmFjdG9yUmVzcG9uc2USFgoOcmVjb3ZlcnlfY29kZXMYASADKAkiKQoZUmVuZXdSZWNvdmVyeUNvZGVzUmVxdWVzdBIMCgRjb2RlGAEgASgJIjQKGlJlbmV3UmVjb3ZlcnlDb2Rlc1Jlc3BvbnNlEhYKDnJlY292ZXJ5X2NvZGVzGAEgAygJIikKGVJlbW92ZVNlY29uZEZhY3RvclJlcXVlc3QSDAoEY29kZRgBIAEoCSIcChpSZW1vdmVTZWNvbmRGYWN0b3JSZXNwb25zZTL2BgoQQ3VzdG9tZXJzU2VydmljZRJRCgRMaXN0EiMuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5MaXN0UmVxdWVzdBokLmRhc2hib2FyZC5jdXN0b21lcnMudjEuTGlzdFJlc3BvbnNlEk4KA0dldBIiLmRhc2hib2FyZC5jdXN0b21lcnMudjEuR2V0UmVxdWVzdBojLmRhc2hib2FyZC5jdXN0b21lcnMudjEuR2V0UmVzcG9uc2USVwoGVXBkYXRlEiUuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5VcGRhdGVSZXF1ZXN0GiYuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5VcGRhdGVSZXNwb25zZRJyCg9HZXRTZWNvbmRGYWN0b3ISLi5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLkdldFNlY29uZEZhY3RvclJlcXVlc3QaLy5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLkdldFNlY29uZEZhY3RvclJlc3BvbnNlEngKEVN0YXJ0U2Vjb25kRmFjdG9yEjAuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5TdGFydFNlY29uZEZhY3RvclJlcXVlc3QaMS5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLlN0YXJ0U2Vjb25kRmFjdG9yUmVzcG9uc2USfgoTQ29uZmlybVNlY29uZEZhY3RvchIyLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ29uZmlybVNlY29uZEZhY3RvclJlcXVlc3QaMy5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLkNvbmZpcm1TZWNvbmRGYWN0b3JSZXNwb25zZRJ7ChJSZW5ld1JlY292ZXJ5Q29kZXMSMS5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLlJlbmV3UmVjb3ZlcnlDb2Rlc1JlcXVlc3QaMi5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLlJlbmV3UmVjb3ZlcnlDb2Rlc1Jlc3BvbnNlEnsKElJlbW92ZVNlY29uZEZhY3RvchIxLmRhc2hib2FyZC5jdXN0b21lcnMudjEuUmVtb3ZlU2Vjb25kRmFjdG9yUmVxdWVzdBoyLmRhc2hib2FyZC5jdXN0b21lcnMudjEuUmVtb3ZlU2Vjb25kRmFjdG9yUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
-
-/**
- * Describes the message dashboard.customers.v1.Customer.
- * Use `create(CustomerSchema)` to create a new message.
- */
-export const CustomerSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 0);
+  fileDesc("CiZkYXNoYm9hcmQvY3VzdG9tZXJzL3YxL2N1c3RvbWVycy5wcm90bxIWZGFzaGJvYXJkLmN1c3RvbWVycy52MSJECgtMaXN0UmVxdWVzdBIOCgZvcmdfaWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiXAoMTGlzdFJlc3BvbnNlEjMKCWN1c3RvbWVycxgBIAMoCzIgLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ3VzdG9tZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIhgKCkdldFJlcXVlc3QSCgoCaWQYASABKAkiQQoLR2V0UmVzcG9uc2USMgoIY3VzdG9tZXIYASABKAsyIC5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLkN1c3RvbWVyIp8BCg1VcGRhdGVSZXF1ZXN0EgoKAmlkGAEgASgJEhkKDGRpc3BsYXlfbmFtZRgCIAEoCUgAiAEBEhUKCHBhc3N3b3JkGAMgASgJSAGIAQESHQoQY3VycmVudF9wYXNzd29yZBgEIAEoCUgCiAEBQg8KDV9kaXNwbGF5X25hbWVCCwoJX3Bhc3N3b3JkQhMKEV9jdXJyZW50X3Bhc3N3b3JkIkQKDlVwZGF0ZVJlc3BvbnNlEjIKCGN1c3RvbWVyGAEgASgLMiAuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5DdXN0b21lciIYChZHZXRTZWNvbmRGYWN0b3JSZXF1ZXN0IlYKF0dldFNlY29uZEZhY3RvclJlc3BvbnNlEjsKDXNlY29uZF9mYWN0b3IYASABKAsyJC5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLlNlY29uZEZhY3RvciJcCgxTZWNvbmRGYWN0b3ISLwoLY3JlYXRlX3RpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhsKE3JlY292ZXJ5X2NvZGVzX2xlZnQYAiABKAUiQgoYU3RhcnRTZWNvbmRGYWN0b3JSZXF1ZXN0EhgKEGN1cnJlbnRfcGFzc3dvcmQYASABKAkSDAoEY29kZRgCIAEoCSJMChlTdGFydFNlY29uZEZhY3RvclJlc3BvbnNlEg4KBnNlY3JldBgBIAEoCRILCgN1cmkYAiABKAkSEgoKZXhwaXJlc19pbhgDIAEoBSIqChpDb25maXJtU2Vjb25kRmFjdG9yUmVxdWVzdBIMCgRjb2RlGAEgASgJIjUKG0NvbmZpcm1TZWNvbmRGYWN0b3JSZXNwb25zZRIWCg5yZWNvdmVyeV9jb2RlcxgBIAMoCSIpChlSZW5ld1JlY292ZXJ5Q29kZXNSZXF1ZXN0EgwKBGNvZGUYASABKAkiNAoaUmVuZXdSZWNvdmVyeUNvZGVzUmVzcG9uc2USFgoOcmVjb3ZlcnlfY29kZXMYASADKAkiKQoZUmVtb3ZlU2Vjb25kRmFjdG9yUmVxdWVzdBIMCgRjb2RlGAEgASgJIhwKGlJlbW92ZVNlY29uZEZhY3RvclJlc3BvbnNlMvYGChBDdXN0b21lcnNTZXJ2aWNlElEKBExpc3QSIy5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLkxpc3RSZXF1ZXN0GiQuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5MaXN0UmVzcG9uc2USTgoDR2V0EiIuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5HZXRSZXF1ZXN0GiMuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5HZXRSZXNwb25zZRJXCgZVcGRhdGUSJS5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLlVwZGF0ZVJlcXVlc3QaJi5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLlVwZGF0ZVJlc3BvbnNlEnIKD0dldFNlY29uZEZhY3RvchIuLmRhc2hib2FyZC5jdXN0b21lcnMudjEuR2V0U2Vjb25kRmFjdG9yUmVxdWVzdBovLmRhc2hib2FyZC5jdXN0b21lcnMudjEuR2V0U2Vjb25kRmFjdG9yUmVzcG9uc2USeAoRU3RhcnRTZWNvbmRGYWN0b3ISMC5kYXNoYm9hcmQuY3VzdG9tZXJzLnYxLlN0YXJ0U2Vjb25kRmFjdG9yUmVxdWVzdBoxLmRhc2hib2FyZC5jdXN0b21lcnMudjEuU3RhcnRTZWNvbmRGYWN0b3JSZXNwb25zZRJ+ChNDb25maXJtU2Vjb25kRmFjdG9yEjIuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5Db25maXJtU2Vjb25kRmFjdG9yUmVxdWVzdBozLmRhc2hib2FyZC5jdXN0b21lcnMudjEuQ29uZmlybVNlY29uZEZhY3RvclJlc3BvbnNlEnsKElJlbmV3UmVjb3ZlcnlDb2RlcxIxLmRhc2hib2FyZC5jdXN0b21lcnMudjEuUmVuZXdSZWNvdmVyeUNvZGVzUmVxdWVzdBoyLmRhc2hib2FyZC5jdXN0b21lcnMudjEuUmVuZXdSZWNvdmVyeUNvZGVzUmVzcG9uc2USewoSUmVtb3ZlU2Vjb25kRmFjdG9yEjEuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5SZW1vdmVTZWNvbmRGYWN0b3JSZXF1ZXN0GjIuZGFzaGJvYXJkLmN1c3RvbWVycy52MS5SZW1vdmVTZWNvbmRGYWN0b3JSZXNwb25zZWIGcHJvdG8z", [file_dashboard_customers_v1_customer, file_google_protobuf_timestamp]);
 
 /**
  * Describes the message dashboard.customers.v1.ListRequest.
  * Use `create(ListRequestSchema)` to create a new message.
  */
 export const ListRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 1);
+  messageDesc(file_dashboard_customers_v1_customers, 0);
 
 /**
  * Describes the message dashboard.customers.v1.ListResponse.
  * Use `create(ListResponseSchema)` to create a new message.
  */
 export const ListResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 2);
+  messageDesc(file_dashboard_customers_v1_customers, 1);
 
 /**
  * Describes the message dashboard.customers.v1.GetRequest.
  * Use `create(GetRequestSchema)` to create a new message.
  */
 export const GetRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 3);
+  messageDesc(file_dashboard_customers_v1_customers, 2);
 
 /**
  * Describes the message dashboard.customers.v1.GetResponse.
  * Use `create(GetResponseSchema)` to create a new message.
  */
 export const GetResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 4);
+  messageDesc(file_dashboard_customers_v1_customers, 3);
 
 /**
  * Describes the message dashboard.customers.v1.UpdateRequest.
  * Use `create(UpdateRequestSchema)` to create a new message.
  */
 export const UpdateRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 5);
+  messageDesc(file_dashboard_customers_v1_customers, 4);
 
 /**
  * Describes the message dashboard.customers.v1.UpdateResponse.
  * Use `create(UpdateResponseSchema)` to create a new message.
  */
 export const UpdateResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 6);
+  messageDesc(file_dashboard_customers_v1_customers, 5);
 
 /**
  * Describes the message dashboard.customers.v1.GetSecondFactorRequest.
  * Use `create(GetSecondFactorRequestSchema)` to create a new message.
  */
 export const GetSecondFactorRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 7);
+  messageDesc(file_dashboard_customers_v1_customers, 6);
 
 /**
  * Describes the message dashboard.customers.v1.GetSecondFactorResponse.
  * Use `create(GetSecondFactorResponseSchema)` to create a new message.
  */
 export const GetSecondFactorResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 8);
+  messageDesc(file_dashboard_customers_v1_customers, 7);
 
 /**
  * Describes the message dashboard.customers.v1.SecondFactor.
  * Use `create(SecondFactorSchema)` to create a new message.
  */
 export const SecondFactorSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 9);
+  messageDesc(file_dashboard_customers_v1_customers, 8);
 
 /**
  * Describes the message dashboard.customers.v1.StartSecondFactorRequest.
  * Use `create(StartSecondFactorRequestSchema)` to create a new message.
  */
 export const StartSecondFactorRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 10);
+  messageDesc(file_dashboard_customers_v1_customers, 9);
 
 /**
  * Describes the message dashboard.customers.v1.StartSecondFactorResponse.
  * Use `create(StartSecondFactorResponseSchema)` to create a new message.
  */
 export const StartSecondFactorResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 11);
+  messageDesc(file_dashboard_customers_v1_customers, 10);
 
 /**
  * Describes the message dashboard.customers.v1.ConfirmSecondFactorRequest.
  * Use `create(ConfirmSecondFactorRequestSchema)` to create a new message.
  */
 export const ConfirmSecondFactorRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 12);
+  messageDesc(file_dashboard_customers_v1_customers, 11);
 
 /**
  * Describes the message dashboard.customers.v1.ConfirmSecondFactorResponse.
  * Use `create(ConfirmSecondFactorResponseSchema)` to create a new message.
  */
 export const ConfirmSecondFactorResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 13);
+  messageDesc(file_dashboard_customers_v1_customers, 12);
 
 /**
  * Describes the message dashboard.customers.v1.RenewRecoveryCodesRequest.
  * Use `create(RenewRecoveryCodesRequestSchema)` to create a new message.
  */
 export const RenewRecoveryCodesRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 14);
+  messageDesc(file_dashboard_customers_v1_customers, 13);
 
 /**
  * Describes the message dashboard.customers.v1.RenewRecoveryCodesResponse.
  * Use `create(RenewRecoveryCodesResponseSchema)` to create a new message.
  */
 export const RenewRecoveryCodesResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 15);
+  messageDesc(file_dashboard_customers_v1_customers, 14);
 
 /**
  * Describes the message dashboard.customers.v1.RemoveSecondFactorRequest.
  * Use `create(RemoveSecondFactorRequestSchema)` to create a new message.
  */
 export const RemoveSecondFactorRequestSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 16);
+  messageDesc(file_dashboard_customers_v1_customers, 15);
 
 /**
  * Describes the message dashboard.customers.v1.RemoveSecondFactorResponse.
  * Use `create(RemoveSecondFactorResponseSchema)` to create a new message.
  */
 export const RemoveSecondFactorResponseSchema = /*@__PURE__*/
-  messageDesc(file_dashboard_customers_v1_customers, 17);
+  messageDesc(file_dashboard_customers_v1_customers, 16);
 
 /**
  * Reads customers and changes oneself. Credential: a customer's JWT.

@@ -6,7 +6,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Customer } from "../../../dashboard/customers/v1/customers_pb.js";
+import type { Customer } from "../../../dashboard/customers/v1/customer_pb.js";
 
 /**
  * Describes the file public/auth/v1/auth.proto.
