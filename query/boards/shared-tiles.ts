@@ -63,7 +63,7 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   const { insightType, events, breakdowns, breakdownLimit, conversionWindow, ...more } = spec;
   const { includeStepTiming, session, userFlow, topK, includeCookieless, formulas, ...others } =
     more;
-  const { rollingDays, cumulative, funnel, retention, compare, flow, ...hidden } = others;
+  const { rollingDays, cumulative, funnel, retention, compare, flow, touch, ...hidden } = others;
   const {
     filterGroups: _,
     filterGroupsOperator: __,
@@ -74,7 +74,7 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   rest satisfies Record<string, never>;
   return create(InsightQuerySpecSchema, {
     ...{ insightType, breakdowns, breakdownLimit, includeStepTiming, includeCookieless, formulas },
-    ...{ rollingDays, cumulative, compare },
+    ...{ rollingDays, cumulative, compare, touch },
     ...(conversionWindow && { conversionWindow }),
     ...(retention && { retention }),
     ...(flow && {

@@ -7,9 +7,12 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { zones } from '../../platform/zones/zones.ts';
 import { type TimeRange, TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
+  AggregationType,
+  InsightType,
   type QueryRequest,
   type QueryResponse,
   QueryResponseSchema,
+  Touch,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
 import type { JsonStandIns } from '../json-codec.ts';
@@ -129,6 +132,7 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
     identitiesAreCurrent: question.asOfMs !== undefined,
     sources: request.explain ? sources : [],
     ...zoneOf(question),
+    touch: touchOf(question),
   });
 }
 
@@ -142,6 +146,18 @@ async function factsOf(
   if (notes.properties.size === 0 && !notes.asksDeletions) return undefined;
   const look = () => readFacts(runs.smallReads(projectId), projectId, notes, deadline);
   return together.facts.get(JSON.stringify([...notes.properties]), deadline.signal, look);
+}
+
+/** Where breakdowns count users, which groups a user counts in. */
+function touchOf({ spec, breakdowns }: Question): Touch {
+  const { UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER } = AggregationType;
+  const ofUsers = [UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER];
+  const isOfValues =
+    spec.insightType === InsightType.TRENDS || spec.insightType === InsightType.SEGMENTATION;
+  const countsUsers =
+    !isOfValues || spec.events.some(({ aggregation }) => ofUsers.includes(aggregation));
+  if (breakdowns.length === 0 || !countsUsers) return Touch.UNSPECIFIED;
+  return spec.touch === Touch.EVERY ? Touch.EVERY : Touch.FIRST;
 }
 
 /** Each need once. */

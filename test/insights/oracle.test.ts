@@ -95,6 +95,7 @@ describe(`${count} generated questions (seed ${seed})`, () => {
       'cumulative TRENDS',
       'cumulative STICKINESS',
     );
+    wanted.push('touch FIRST', 'touch EVERY');
     wanted.push('ways of USER', 'ways from', 'ways to');
     wanted.push('groups RETENTION', 'groups LIFECYCLE', 'groups STICKINESS');
     for (const one of comparisons) wanted.push(`compare ${one}`);

@@ -4,12 +4,13 @@ import { create } from '@bufbuild/protobuf';
 import {
   BreakdownSchema,
   type InsightQuerySpec,
+  Touch,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { Check } from '../fields/field.tsx';
+import { Check, Select } from '../fields/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Count } from './count.tsx';
 import { FilterGroups } from './filter-groups.tsx';
-import { formOf, type QuestionForm } from './forms.ts';
+import { countsUsers, formOf, type QuestionForm } from './forms.ts';
 import { OwnFields } from './own-fields.tsx';
 import { PropertyField } from './scope-fields.tsx';
 import { FormulaFields } from './series/formula-fields.tsx';
@@ -24,6 +25,11 @@ function hasOwnFields({ id }: QuestionForm): boolean {
 
 const maxBreakdowns = 5;
 
+const touches = [
+  { value: String(Touch.FIRST), name: 'The group of their first event' },
+  { value: String(Touch.EVERY), name: 'Every group with an event of theirs' },
+];
+
 export function QuestionFields(props: {
   spec: InsightQuerySpec;
   onChange: (next: InsightQuerySpec) => void;
@@ -34,7 +40,10 @@ export function QuestionFields(props: {
     props.onChange({ ...spec, ...changes });
   return (
     <div class="question">
-      <SeriesFields spec={spec} onChange={(events) => change({ events })} />
+      <SeriesFields
+        spec={spec}
+        onChange={(events) => change({ events, ...touchOf({ ...spec, events }) })}
+      />
       {form.hasAggregation ? <FormulaFields spec={spec} onChange={change} /> : null}
       {hasOwnFields(form) ? <OwnFields spec={spec} onChange={change} /> : null}
       <FilterGroups spec={spec} onChange={change} />
@@ -48,6 +57,11 @@ export function QuestionFields(props: {
   );
 }
 
+/** Nobody chooses where no series counts users. */
+function touchOf(spec: InsightQuerySpec): { touch?: Touch } {
+  return countsUsers(spec) ? {} : { touch: Touch.UNSPECIFIED };
+}
+
 function Breakdowns(props: {
   spec: InsightQuerySpec;
   onChange: (changes: Partial<InsightQuerySpec>) => void;
@@ -55,7 +69,10 @@ function Breakdowns(props: {
   const { spec, onChange } = props;
   const { breakdowns } = spec;
   const put = (properties: string[]): void =>
-    onChange({ breakdowns: properties.map((property) => create(BreakdownSchema, { property })) });
+    onChange({
+      breakdowns: properties.map((property) => create(BreakdownSchema, { property })),
+      ...(properties.length === 0 && { touch: Touch.UNSPECIFIED }),
+    });
   const names = breakdowns.map(({ property }) => property);
   return (
     <fieldset class="series">
@@ -77,6 +94,14 @@ function Breakdowns(props: {
           </button>
         </div>
       ))}
+      {names.length > 0 && formOf(spec).hasAggregation && countsUsers(spec) ? (
+        <Select
+          label="A user counts in"
+          value={String(spec.touch || Touch.FIRST)}
+          options={touches}
+          onValue={(touch) => onChange({ touch: Number(touch) })}
+        />
+      ) : null}
       {names.length > 0 ? (
         <Count
           label="Groups"

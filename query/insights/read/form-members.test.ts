@@ -13,6 +13,7 @@ import {
   QueryRequestSchema,
   SessionMetric,
   TopKQuery_Dimension,
+  Touch,
   UserFlowQuery_NodeKind,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { AskedSpec } from '../../../test/harness/insights/asked-project.ts';
@@ -146,6 +147,23 @@ it.each<[string, AskedSpec]>([
   ['spec.rollingDays: is for events, not for visits', { rollingDays: 7, session, events: [] }],
 ])('users of a window are refused: %s', (rule, spec) => {
   expect(refusal({ insightType: InsightType.TRENDS, ...spec })).toBe(rule);
+});
+
+it.each<[string, AskedSpec]>([
+  ['is for TRENDS and SEGMENTATION', { insightType: InsightType.FUNNEL, events: [{}, {}] }],
+  ['is for breakdowns', { events: users }],
+  ['is for users, not for visits', { session, events: [] }],
+  ['is for series that count users', { events: [{}], breakdowns: [{ property: 'plan' }] }],
+  [
+    'must not be EVERY with SUM_PER_USER or AVG_PER_USER',
+    {
+      events: [{ aggregation: AggregationType.SUM_PER_USER, aggregationProperty: 'amount' }],
+      breakdowns: [{ property: 'plan' }],
+    },
+  ],
+])('a touch is refused: %s', (rule, spec) => {
+  const touch = Touch.EVERY;
+  expect(refusal({ insightType: InsightType.TRENDS, touch, ...spec })).toBe(`spec.touch: ${rule}`);
 });
 
 it.each<[string, { kind?: string; kinds: string[] }]>([

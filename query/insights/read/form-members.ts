@@ -10,6 +10,7 @@ import {
   type InsightQuerySpec,
   InsightQuerySpecSchema,
   InsightType,
+  Touch,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 
 /** Of `spec`, or of an item of `spec.events`. */
@@ -26,7 +27,9 @@ const ofEveryForm = ['insightType', 'filterGroups', 'filterGroupsOperator', 'inc
 const grouped: readonly Member[] = [
   ...(['events', 'event', 'breakdowns', 'breakdownLimit', 'compare'] as const),
 ];
-const ofNumbers: readonly Member[] = ['aggregation', 'aggregationProperty', 'formulas', 'session'];
+const ofNumbers: readonly Member[] = [
+  ...(['aggregation', 'aggregationProperty', 'formulas', 'session', 'touch'] as const),
+];
 const values = [...grouped, ...ofNumbers];
 
 /** A form without a line here does not compile. */
@@ -78,6 +81,9 @@ export function checkMembers(spec: InsightQuerySpec): void {
   for (const [field, entries] of Object.entries({ events, formulas })) {
     if (entries.length === 0) continue;
     throw invalidArgument(`spec.${field}`, 'must be empty where session is set');
+  }
+  if (spec.touch !== Touch.UNSPECIFIED) {
+    throw invalidArgument('spec.touch', 'is for users, not for visits');
   }
   if (rollingDays === 0 && !cumulative) return;
   const field = cumulative ? 'cumulative' : 'rollingDays';

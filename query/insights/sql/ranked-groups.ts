@@ -61,6 +61,10 @@ export interface Cells {
   numbers?: readonly string[];
   /** The column of the weights. */
   weight?: string;
+  /** What the weight of a group is of all its cells; their weights added up, unless given. */
+  weigh?: string;
+  /** What a cell shows of a and b; what the measure makes of them, unless given. */
+  shown?: readonly string[];
   /** The persons behind some cells, in place of the groups. */
   behind?: Behind | undefined;
 }
@@ -75,10 +79,11 @@ export function groupValuesSql(groups: number): string {
  * Rows as rankedGroupsSql answers them, of groups that are ranked already. `shared` is SQL of one value: the lists of
  * the values of those that stay, the greatest first, and how many there are in all.
  */
-export function sharedGroupRowsSql({ sql, groups, limit, measure }: Cells, shared: string): string {
+export function sharedGroupRowsSql(cells: Cells, shared: string): string {
+  const { sql, groups, limit, measure, shown = [finishedSql(measure), 'b'] } = cells;
   const values = groupValuesSql(groups);
   return `WITH ${shared} AS shared_groups
-    SELECT place, any(shown) AS values, groupArray((bucket, ${finishedSql(measure)}, b)) AS cells,
+    SELECT place, any(shown) AS values, groupArray((bucket, ${shown.join(', ')})) AS cells,
       toUInt64(if(place > ${limit}, shared_groups.2 - ${limit}, 1)) AS folded
     FROM (
       SELECT if(rank = 0, ${limit + 1}, rank) AS place, bucket, any(if(rank = 0, [], list)) AS shown,
@@ -96,13 +101,15 @@ export function sharedGroupRowsSql({ sql, groups, limit, measure }: Cells, share
  */
 export function rankedGroupsSql(cells: Cells): string {
   const { sql, groups, limit, measure, numbers, weight = 'weight', behind } = cells;
+  const { weigh = `sum(${weight})` } = cells;
   if (behind !== undefined) return personsBehindSql(cells, behind);
   if (groups === 0) {
     return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, groupArray((bucket, a, b)) AS cells,
       toUInt64(1) AS folded FROM (${sql})`;
   }
   const names = Array.from({ length: groups }, (_, index) => groupColumn(index)).join(', ');
-  const shown = numbers?.map((name) => `toFloat64(${name})`) ?? [finishedSql(measure), 'b'];
+  const shown = cells.shown ??
+    numbers?.map((name) => `toFloat64(${name})`) ?? [finishedSql(measure), 'b'];
   const summed = (numbers ?? ['a', 'b']).map(
     (name, index) => `${index === 0 ? measure.combine : 'sum'}(cell.${index + 2}) AS ${name}`,
   );
@@ -111,7 +118,7 @@ export function rankedGroupsSql(cells: Cells): string {
       ${summed.join(', ')}, any(if(rank > ${limit}, total - ${limit}, 1)) AS folded
     FROM (
       SELECT ${names}, cells, row_number() OVER (ORDER BY weight DESC, ${names}) AS rank, count() OVER () AS total
-      FROM (SELECT ${names}, groupArray((bucket, ${(numbers ?? ['a', 'b']).join(', ')})) AS cells, sum(${weight}) AS weight FROM (${sql}) GROUP BY ${names})
+      FROM (SELECT ${names}, groupArray((bucket, ${(numbers ?? ['a', 'b']).join(', ')})) AS cells, ${weigh} AS weight FROM (${sql}) GROUP BY ${names})
     ) ARRAY JOIN cells AS cell
     GROUP BY place, cell.1 AS bucket
   ) GROUP BY place`;

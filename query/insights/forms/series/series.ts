@@ -2,16 +2,17 @@
 // values bucket by bucket. series-plan.ts puts them together.
 
 import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
-import type { EventQuery } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { type EventQuery, Touch } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { sourceOf } from '../../sources/ladder.ts';
-import { type Aggregation, readAggregation } from '../../sql/aggregation.ts';
+import { type Aggregation, readAggregation, usersCounted } from '../../sql/aggregation.ts';
 import { finishedSql, rankedGroupsSql, sharedGroupRowsSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { cellRowsSql, checkPoints, groupsRowsSql } from '../grouped-rows.ts';
 import { activeUserCellsSql } from './active-users.ts';
+import { checkTouch, everyTouchCellsSql, everyTouchRanks } from './every-touch.ts';
 import { userNumberCellsSql } from './user-numbers.ts';
 import { type Window, windowUserCellsSql } from './window-users.ts';
 import { checkWindows, windowOf } from './windows.ts';
@@ -34,6 +35,7 @@ export function readSeries(question: Question): Series[] {
   if (events.length > maxSeries) throw invalidArgument('spec.events', `takes at most ${maxSeries}`);
   checkPoints(question, (events.length + formulas.length) * question.buckets.length);
   checkWindows(question);
+  checkTouch(question);
   return events.map((event, index) => readOne(question, event, `spec.events[${index}]`));
 }
 
@@ -68,21 +70,35 @@ export function seriesSql(
       ? eventCellsSql(question, { condition, aggregation, groups, buckets })
       : aggregation.of === 'numbers'
         ? userNumberCellsSql(question, condition, aggregation, groups)
-        : userCellsSql(question, condition, aggregation, groups);
+        : hasGroups && isOfEveryTouch(question, aggregation)
+          ? everyTouchCellsSql(question, condition)
+          : userCellsSql(question, condition, aggregation, groups);
   if (!hasGroups) {
     const numbers = [finishedSql(measure), 'b'];
     return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers });
   }
-  const cells = { sql, groups: groups.length, limit: groupLimit, measure, behind };
+  const isEvery = isOfEveryTouch(question, aggregation);
+  const ranks = isEvery ? everyTouchRanks(measure.isRatio) : { measure };
+  const cells = { sql, groups: groups.length, limit: groupLimit, behind, ...ranks };
   const ranked = shared === undefined ? rankedGroupsSql(cells) : sharedGroupRowsSql(cells, shared);
   return groupsRowsSql(part, ranked);
+}
+
+/** SELECT of cells whose weight is the number of users of a group. */
+export function userWeightsSql(question: Question, condition: EventCondition): string {
+  if (isOfEveryTouch(question, usersCounted)) return everyTouchCellsSql(question, condition);
+  return userCellsSql(question, condition, usersCounted, question.breakdowns);
+}
+
+function isOfEveryTouch({ spec }: Question, { counts, ...more }: Aggregation): boolean {
+  return spec.touch === Touch.EVERY && counts === 'users' && 'of' in more && more.of === 'events';
 }
 
 /**
  * SELECT of (group_0, …, bucket, a, b), and of weight where there are groups. A user belongs to the groups of their
  * first event.
  */
-export function userCellsSql(
+function userCellsSql(
   question: Question,
   condition: EventCondition,
   { cells, ofUsers, measure }: Extract<Aggregation, { of: 'events' }>,

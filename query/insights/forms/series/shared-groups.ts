@@ -3,9 +3,9 @@
 
 import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
-import { eventsCounted, usersCounted } from '../../sql/aggregation.ts';
+import { eventsCounted } from '../../sql/aggregation.ts';
 import { groupValuesSql } from '../../sql/ranked-groups.ts';
-import { type Series, userCellsSql } from './series.ts';
+import { type Series, userWeightsSql } from './series.ts';
 
 /**
  * SQL of one value, which the engine finds once for a statement: the groups that stay, the greatest first, and how many
@@ -18,7 +18,7 @@ export function sharedGroupsSql(question: Question, series: readonly Series[]): 
   const weights = series.map(({ condition, aggregation }) => {
     const cells =
       aggregation.counts === 'users'
-        ? userCellsSql(whole, condition, usersCounted, breakdowns)
+        ? userWeightsSql(whole, condition)
         : eventCellsSql(whole, { ...counted, condition });
     return `SELECT ${groupValuesSql(breakdowns.length)} AS values, toFloat64(weight) AS weight FROM (${cells})`;
   });

@@ -28,7 +28,7 @@ function ownEvents(question: Question, series: EventQuery): string {
       ${isPersons ? 'AND usr IS NOT NULL' : ''}),
     touched AS (SELECT usr, first(g ORDER BY ts, id) AS g FROM matching GROUP BY usr),
     own AS (${
-      isPersons
+      isPersons && question.touch !== 'EVERY'
         ? 'SELECT m.* REPLACE (t.g AS g) FROM matching m JOIN touched t ON t.usr = m.usr'
         : 'SELECT * FROM matching'
     })`;

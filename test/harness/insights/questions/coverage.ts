@@ -41,6 +41,7 @@ function featuresOf(question: Question): string[] {
     ...(scopes.some((scope) => scope?.kinds)
       ? [`kinds ${session ? 'VISITS' : question.type}`]
       : []),
+    ...(question.touch ? [`touch ${question.touch}`] : []),
     ...(question.compare ? [`compare ${question.compare}`] : []),
     ...(question.retention?.first ? [`retention ${question.retention.first}`] : []),
     ...(question.retention?.unbounded ? ['retention unbounded'] : []),

@@ -88,6 +88,7 @@ export class QuestionSource {
   readonly #nodeKind: Deal<'EVENT_KIND' | 'PROPERTY'>;
   readonly #order: Deal<'ORDERED' | 'ANY' | 'STRICT'>;
   readonly #compare: Deal<NonNullable<Question['compare']>>;
+  readonly #touch: Deal<'FIRST' | 'EVERY'>;
   readonly #first: Deal<'IN_RANGE' | 'EVER' | 'RECURRING'>;
 
   constructor(seed: number, project: GeneratedProject) {
@@ -116,6 +117,7 @@ export class QuestionSource {
     this.#order = createDeck(this.#draw, ['ORDERED', 'ANY', 'STRICT'] as const);
     this.#nodeKind = createDeck(this.#draw, ['EVENT_KIND', 'PROPERTY'] as const);
     this.#compare = createDeck(this.#draw, comparisons);
+    this.#touch = createDeck(this.#draw, ['FIRST', 'EVERY', 'EVERY'] as const);
     this.#first = createDeck(this.#draw, ['IN_RANGE', 'EVER', 'RECURRING'] as const);
   }
 
@@ -128,6 +130,18 @@ export class QuestionSource {
   }
 
   #uncompared(): Question {
+    const question = this.#untouched();
+    const { events = [], breakdowns = [], session } = question;
+    const has = (...some: readonly Aggregation[]): boolean =>
+      events.some(({ aggregation = 'TOTAL' }) => some.includes(aggregation));
+    const isOfValues = question.type === 'TRENDS' || question.type === 'SEGMENTATION';
+    if (!isOfValues || session || breakdowns.length === 0) return question;
+    if (!has('UNIQUE_USERS', 'PER_USER_AVG') || has('SUM_PER_USER', 'AVG_PER_USER'))
+      return question;
+    return { ...question, touch: this.#touch() };
+  }
+
+  #untouched(): Question {
     const draw = this.#draw;
     const form = this.#form();
     const isVisits = form === 'SESSION_TRENDS' || form === 'SESSION_SEGMENTATION';

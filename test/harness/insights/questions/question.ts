@@ -76,6 +76,7 @@ export interface Question {
   events?: EventQuery[];
   rollingDays?: number;
   cumulative?: boolean;
+  touch?: 'FIRST' | 'EVERY';
   compare?: 'PREVIOUS_PERIOD' | 'PREVIOUS_WEEK' | 'PREVIOUS_MONTH' | 'PREVIOUS_YEAR';
   retention?: {
     first?: 'IN_RANGE' | 'EVER' | 'RECURRING';
@@ -136,6 +137,7 @@ export function requestOf(question: Question): Record<string, unknown> {
     formulas: question.formulas,
     rollingDays: question.rollingDays,
     cumulative: question.cumulative,
+    touch: question.touch && `TOUCH_${question.touch}`,
     compare: question.compare && `COMPARE_${question.compare}`,
     retention: retention && { ...retention, first: retention.first && `FIRST_${retention.first}` },
     breakdowns: question.breakdowns?.map((property) => ({ property })),

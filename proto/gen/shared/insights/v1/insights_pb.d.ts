@@ -789,6 +789,13 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
    * @generated from field: shared.insights.v1.FlowEnds flow = 27;
    */
   flow?: FlowEnds | undefined;
+
+  /**
+   * TRENDS and SEGMENTATION with breakdowns: which groups a user of UNIQUE_USERS and PER_USER_AVG counts in.
+   *
+   * @generated from field: shared.insights.v1.Touch touch = 28;
+   */
+  touch: Touch;
 };
 
 /**
@@ -1053,6 +1060,13 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
    * @generated from field: common.v1.TimeRange time_range = 25;
    */
   timeRange?: TimeRange | undefined;
+
+  /**
+   * Where breakdowns count users: which groups a user counts in.
+   *
+   * @generated from field: shared.insights.v1.Touch touch = 26;
+   */
+  touch: Touch;
 };
 
 /**
@@ -2671,6 +2685,39 @@ export enum Compare {
  * Describes the enum shared.insights.v1.Compare.
  */
 export declare const CompareSchema: GenEnum<Compare>;
+
+/**
+ * The group of a user where a breakdown counts users.
+ *
+ * @generated from enum shared.insights.v1.Touch
+ */
+export enum Touch {
+  /**
+   * FIRST, where a breakdown counts users.
+   *
+   * @generated from enum value: TOUCH_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * That of their first event in the range: the groups add up to the whole.
+   *
+   * @generated from enum value: TOUCH_FIRST = 1;
+   */
+  FIRST = 1,
+
+  /**
+   * Each group that has one of their events: a user may count in several.
+   *
+   * @generated from enum value: TOUCH_EVERY = 2;
+   */
+  EVERY = 2,
+}
+
+/**
+ * Describes the enum shared.insights.v1.Touch.
+ */
+export declare const TouchSchema: GenEnum<Touch>;
 
 /**
  * What is measured of visits.

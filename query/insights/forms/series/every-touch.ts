@@ -1,0 +1,51 @@
+// Users of a breakdown who count in each group that has one of their events. Lists of users become numbers when nothing
+// more is added to them, so that the group of all others counts each user once.
+
+import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
+import { AggregationType, Touch } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { EventCondition } from '../../read/event-condition.ts';
+import type { Question } from '../../read/question.ts';
+import { sourceOf } from '../../sources/ladder.ts';
+import type { Measure } from '../../sql/ranked-groups.ts';
+import { bucketSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
+
+/** Throws invalid_argument. */
+export function checkTouch({ spec, breakdowns }: Question): void {
+  const { touch, events } = spec;
+  if (touch === Touch.UNSPECIFIED) return;
+  if (touch !== Touch.FIRST && touch !== Touch.EVERY) {
+    throw invalidArgument('spec.touch', `${Number(touch)} is not known`);
+  }
+  if (breakdowns.length === 0) throw invalidArgument('spec.touch', 'is for breakdowns');
+  const { UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER } = AggregationType;
+  const has = (...types: AggregationType[]): boolean =>
+    events.some(({ aggregation }) => types.includes(aggregation));
+  if (!has(UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER)) {
+    throw invalidArgument('spec.touch', 'is for series that count users');
+  }
+  if (touch === Touch.EVERY && has(SUM_PER_USER, AVG_PER_USER)) {
+    throw invalidArgument('spec.touch', 'must not be EVERY with SUM_PER_USER or AVG_PER_USER');
+  }
+}
+
+/** What rankedGroupsSql takes besides the cells: `isRatio` is events divided by users. */
+export function everyTouchRanks(isRatio: boolean) {
+  const measure: Measure = { combine: 'groupUniqArrayArray', isRatio: false };
+  const users = 'toFloat64(length(a))';
+  return {
+    measure,
+    weigh: 'length(groupUniqArrayArray(a))',
+    shown: isRatio ? ['b', users] : [users, 'toFloat64(0)'],
+  };
+}
+
+/** SELECT of (group_0, …, bucket, a, b, weight): a list of users, and the number of their events. */
+export function everyTouchCellsSql(question: Question, condition: EventCondition): string {
+  const { breakdowns: groups, buckets } = question;
+  const by = [...groups.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  sourceOf(question, { count: 'users', of: condition, groups, hasNumbers: true });
+  const columns = { bucket: bucketSql(question, buckets) };
+  const events = readEventsSql(question, { condition, groups, columns, withUser: true });
+  return `SELECT ${by}, groupUniqArray(user_key) AS a, toFloat64(count()) AS b, length(a) AS weight
+    FROM (${events}) WHERE user_key != 0 GROUP BY ${by}`;
+}
