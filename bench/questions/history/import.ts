@@ -28,7 +28,7 @@ const smoke: Parameters = {
   ...{ events: 500, runs: 1, pairs: 1, liveMs: 300, besideEvents: 2_000, leadMs: 0 },
 };
 const real: Parameters = {
-  ...{ events: 500_000, runs: 3, pairs: 3, liveMs: 10_000, besideEvents: 2_000_000, leadMs: 5_000 },
+  ...{ events: 500_000, runs: 3, pairs: 3, liveMs: 10_000, besideEvents: 1_600_000, leadMs: 5_000 },
 };
 
 const dryRun = 'dry run: read, mapped, checked';
