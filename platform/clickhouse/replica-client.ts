@@ -123,11 +123,12 @@ class Replicas {
   ): Promise<T> {
     const replica = this.#current;
     const left = new AbortController();
+    const signal = caller === undefined ? left.signal : AbortSignal.any([caller, left.signal]);
     replica.running.add(left);
     try {
-      return await work(replica.client, eitherOf(left.signal, caller));
+      return await work(replica.client, signal);
     } catch (error) {
-      throw this.#failureOf(error, replica, left.signal, caller);
+      throw this.#failureOf(error, replica, left.signal, signal);
     } finally {
       replica.running.delete(left);
     }
@@ -136,26 +137,22 @@ class Replicas {
   async *#stream(select: Select, format: string): AsyncGenerator<Buffer, void, undefined> {
     const replica = this.#current;
     const left = new AbortController();
+    const signal = AbortSignal.any([select.signal, left.signal]);
     replica.running.add(left);
     try {
-      const signal = eitherOf(left.signal, select.signal);
       yield* replica.client.stream({ ...select, signal }, format);
     } catch (error) {
-      throw this.#failureOf(error, replica, left.signal, select.signal);
+      throw this.#failureOf(error, replica, left.signal, signal);
     } finally {
       replica.running.delete(left);
     }
   }
 
-  /** What to throw for a failed call; looks at the server where that may be at fault. */
-  #failureOf(
-    error: unknown,
-    replica: Replica,
-    left: AbortSignal,
-    caller: AbortSignal | undefined,
-  ): unknown {
-    if (caller?.aborted === true) return error;
-    if (left.aborted) return left.reason;
+  /** What to throw for a failed call that `signal` would end; looks at the server where that may be at fault. */
+  #failureOf(error: unknown, replica: Replica, left: AbortSignal, signal: AbortSignal): unknown {
+    // The reason is the first one's that was aborted.
+    if (left.aborted && signal.reason === left.reason) return left.reason;
+    if (signal.aborted) return error;
     if (error instanceof ClickHouseError && unfitCodes.has(error.code)) {
       replica.unfitUntilMs = performance.now() + unfitMs;
       void this.#look();
@@ -221,10 +218,6 @@ class Replicas {
     await this.#looking;
     await Promise.all(this.#all.map(({ client }) => client.close()));
   }
-}
-
-function eitherOf(left: AbortSignal, caller: AbortSignal | undefined): AbortSignal {
-  return caller === undefined ? left : AbortSignal.any([caller, left]);
 }
 
 function isFit({ unfitUntilMs }: Replica): boolean {

@@ -9,6 +9,7 @@ import type { Groups } from '../../platform/clickhouse/groups.ts';
 import type { ResultReader, RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
 import type { Log } from '../../platform/log.ts';
+import { withTimeLimit } from '../../platform/memory/time-limit.ts';
 import { exportsAtOnce } from '../calls/turn-bounds.ts';
 import type { CompleteUntil } from '../insights/run/complete-until.ts';
 import { OpenStreams } from '../open-streams.ts';
@@ -85,7 +86,7 @@ async function answer(
   const asked = readExport(query);
   const group = clickhouse.ofProject(projectId);
   const ended = new AbortController();
-  const signal = AbortSignal.any([gone, ended.signal, AbortSignal.timeout(maxExportMs)]);
+  const signal = withTimeLimit(AbortSignal.any([gone, ended.signal]), maxExportMs);
   // Before the statement begins: whatever was accepted before this moment is among its rows.
   const completeMs = await completeUntilMs(projectId);
   const bytes = bytesOf(group, projectId, asked, signal);
