@@ -10,7 +10,7 @@ import { LineChart } from '../../charts/line-chart.tsx';
 import { formatLabel } from '../../time/time.tsx';
 import { percent } from '../../ui/figures.ts';
 import { groupName } from '../names.ts';
-import { type Shown, timeStyle } from '../shown.ts';
+import { openFrom, type Shown, timeStyle } from '../shown.ts';
 import { stepName } from './step-names.ts';
 
 /** More lines than the theme has colours cannot be told apart. */
@@ -37,6 +37,7 @@ export function FunnelOverTime(shown: Shown<FunnelResult>) {
         label={`${label}, over time`}
         format={percent}
         height={shown.height}
+        openFrom={openFrom(labels, result.series[0]?.incompleteFrom)}
         isTile={shown.isTile}
       />
       {hidden > 0 ? <p class="hint">The table has {hidden} more groups than the chart.</p> : null}
