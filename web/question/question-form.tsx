@@ -8,15 +8,17 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Check, Select } from '../fields/field.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { Count } from './count.tsx';
 import { FilterGroups } from './filter-groups.tsx';
 import { countsUsers, formOf, type QuestionForm } from './forms.ts';
-import { OwnFields } from './own-fields.tsx';
 import { PropertyField } from './scope-fields.tsx';
-import { FormulaFields } from './series/formula-fields.tsx';
 import { SeriesFields } from './series-fields.tsx';
 import '../styles/question.css';
 
+/** The other forms do without. */
+const loadOwnFields = async () => (await import('./own-fields.tsx')).OwnFields;
+const loadFormulas = async () => (await import('./series/formula-fields.tsx')).FormulaFields;
 const formsWithOwnFields = ['sessions', 'funnel', 'retention', 'user-flow', 'top-k', 'stickiness'];
 
 function hasOwnFields({ id }: QuestionForm): boolean {
@@ -26,8 +28,8 @@ function hasOwnFields({ id }: QuestionForm): boolean {
 const maxBreakdowns = 5;
 
 const touches = [
-  { value: String(Touch.FIRST), name: 'The group of their first event' },
-  { value: String(Touch.EVERY), name: 'Every group with an event of theirs' },
+  { value: String(Touch.FIRST), name: 'Their first group' },
+  { value: String(Touch.EVERY), name: 'Each group of theirs' },
 ];
 
 export function QuestionFields(props: {
@@ -44,8 +46,12 @@ export function QuestionFields(props: {
         spec={spec}
         onChange={(events) => change({ events, ...touchOf({ ...spec, events }) })}
       />
-      {form.hasAggregation ? <FormulaFields spec={spec} onChange={change} /> : null}
-      {hasOwnFields(form) ? <OwnFields spec={spec} onChange={change} /> : null}
+      {form.hasAggregation ? (
+        <Loaded load={loadFormulas} name="the formulas" with={{ spec, onChange: change }} />
+      ) : null}
+      {hasOwnFields(form) ? (
+        <Loaded load={loadOwnFields} name="the fields" with={{ spec, onChange: change }} />
+      ) : null}
       <FilterGroups spec={spec} onChange={change} />
       {form.hasBreakdowns ? <Breakdowns spec={spec} onChange={change} /> : null}
       <Check

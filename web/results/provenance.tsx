@@ -4,7 +4,6 @@ import {
   type LeftOut,
   type QueryResponse,
   LeftOut_Reason as Reason,
-  Touch,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Time, toDate } from '../time/time.tsx';
 import { figure, plural } from '../ui/figures.ts';
@@ -36,18 +35,12 @@ export function LeftOutNote({
   const said = answer.leftOut.filter(
     ({ reason }) => !hideGroups || reason !== Reason.GROUPS_IN_OTHERS,
   );
-  const isOfEvery = answer.touch === Touch.EVERY;
-  if (said.length === 0 && !answer.identitiesAreCurrent && !isOfEvery) return null;
+  if (said.length === 0 && !answer.identitiesAreCurrent) return null;
   return (
     <ul class="left-out">
       {said.map((one) => (
         <li key={one.reason}>{sentence(one)}</li>
       ))}
-      {isOfEvery ? (
-        <li>
-          A user counts in every group with an event of theirs: the groups may add up to more.
-        </li>
-      ) : null}
       {answer.identitiesAreCurrent ? <li>Merged ids and traits are those of today.</li> : null}
     </ul>
   );
