@@ -7,7 +7,7 @@ export function drawOpen({ ctx, bbox, data, valToPos }: uPlot, from: number, vei
   const at = data[0][from];
   if (at === undefined) return;
   const before = data[0][from - 1] ?? at;
-  const left = Math.max(bbox.left, valToPos((at + before) / 2, 'x', true));
+  const left = valToPos((at + before) / 2, 'x', true);
   ctx.fillStyle = veil;
   ctx.globalAlpha = 0.55;
   ctx.fillRect(left, bbox.top, bbox.left + bbox.width - left, bbox.height);

@@ -57,9 +57,9 @@ export function bucketOf(label: string) {
 
 /** The place of the first bucket that is not over yet; that after the last one where all are. */
 export function openFrom(labels: readonly string[], incompleteFrom: Timestamp | undefined): number {
-  if (incompleteFrom === undefined) return labels.length;
-  const at = labels.findIndex((label) => Date.parse(label) >= toDate(incompleteFrom).getTime());
-  return at === -1 ? labels.length : at;
+  if (!incompleteFrom) return labels.length;
+  const fromMs = toDate(incompleteFrom).getTime();
+  return labels.filter((label) => Date.parse(label) < fromMs).length;
 }
 
 /** The name of a bucket, which says where it is not over. */
