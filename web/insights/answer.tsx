@@ -21,10 +21,12 @@ import type { Opened, Rows } from '../results/shown.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import { currentZone } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
-import { PersonsDrawer } from './persons-drawer.tsx';
 import type { QuestionState } from './question-state.ts';
 import { TakeAway } from './take-away.tsx';
+
+const loadPersons = async () => (await import('./persons-drawer.tsx')).PersonsDrawer;
 
 const insights = createClient(InsightsService, transport);
 
@@ -101,13 +103,13 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
         )}
       </div>
       {opened ? (
-        <PersonsDrawer
-          projectId={projectId}
-          asked={asked}
-          title={opened.title}
-          figures={opened.figures}
-          eventsHref={rowsHref(of, opened.rows)}
-          onClose={() => setOpened(undefined)}
+        <Loaded
+          load={loadPersons}
+          name="the people"
+          with={{
+            ...{ projectId, asked, title: opened.title, figures: opened.figures },
+            ...{ eventsHref: rowsHref(of, opened.rows), onClose: () => setOpened(undefined) },
+          }}
         />
       ) : null}
       {data && !error ? (
