@@ -30,7 +30,7 @@ import { productAnswer } from '../harness/insights/questions/product-answer.ts';
 import { aggregations, type Question, requestOf } from '../harness/insights/questions/question.ts';
 import { type Stack, startStack } from '../harness/servers/stack.ts';
 
-const count = Number(process.env['MILLRACE_ORACLE_QUESTIONS'] ?? 510);
+const count = Number(process.env['MILLRACE_ORACLE_QUESTIONS'] ?? 670);
 const seed = Number(process.env['MILLRACE_ORACLE_SEED'] ?? 1);
 const people = 150;
 const leastOfEach = 10;

@@ -253,7 +253,8 @@ export class QuestionSource {
   }
 
   #values(): Partial<Question> {
-    const events = this.#several(1, 4, () => this.#series());
+    const ofUsers = this.#draw.chance(0.25);
+    const events = this.#several(1, 4, () => this.#series(ofUsers));
     if (this.#draw.chance(0.6)) return { events };
     const formulas = this.#several(1, 2, () => ({ expression: this.#formula(events.length, 3) }));
     return { events, formulas };
@@ -294,8 +295,9 @@ export class QuestionSource {
     return Array.from({ length: least + this.#draw.below(most - least + 1) }, one);
   }
 
-  #series(): EventQuery {
-    const aggregation = this.#aggregation();
+  #series(ofUsers: boolean): EventQuery {
+    const users = ['UNIQUE_USERS', 'PER_USER_AVG'] as const;
+    const aggregation = ofUsers ? this.#draw.pick(users) : this.#aggregation();
     const needsProperty = readsProperty(aggregation);
     const property = this.#draw.pick([...customProperties, '$browser', 'amount', 'big']);
     return {
