@@ -127,7 +127,7 @@ describe('an uploaded file', () => {
     );
     await expect(
       client.ask('Create', { fileName: 'x', bytes: 1, family: 'plausible' }),
-    ).rejects.toThrow(/invalid_argument: family: must be empty or one of posthog/);
+    ).rejects.toThrow(/invalid_argument: family: must be empty or one of millrace, posthog/);
     const made = await client.ask('Create', { fileName: 'x', bytes: 4 });
     const { id } = Object(made['import']);
     const part = (offset: number, text: string) =>

@@ -7,8 +7,8 @@ import { dayAt, dayStart, firstMoment, wallMs } from '../../../platform/zones/wa
 import { Compare } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Range } from './plan-notes.ts';
 import type { Question } from './question.ts';
+import { minuteMs } from './time-buckets.ts';
 
-const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
 /**
