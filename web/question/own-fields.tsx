@@ -1,5 +1,5 @@
-// What one form of a question has and no other: visits, ways, the greatest groups, the window of a funnel. Only
-// pages of such forms load it.
+// What one form of a question has and no other: visits, ways, the greatest groups, the window of a funnel. Loaded with
+// the page: what comes later would move what stands below.
 
 import { create } from '@bufbuild/protobuf';
 import { DurationSchema } from '@bufbuild/protobuf/wkt';
@@ -13,16 +13,13 @@ import {
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Check, Select } from '../fields/field.tsx';
-import { Loaded } from '../ui/loaded.tsx';
 import { Count } from './count.tsx';
 import { needsProperty } from './forms.ts';
+import { FunnelFields } from './funnel/funnel-fields.tsx';
 import { MeasuredPropertyField, PropertyField, ScopeFields } from './scope-fields.tsx';
 import { FlowEndFields } from './series/flow-end-fields.tsx';
 import { RetentionFields } from './series/retention-fields.tsx';
 import { aggregationOptions } from './series-fields.tsx';
-
-/** Other forms have no use for these. */
-const loadFunnelFields = async () => (await import('./funnel/funnel-fields.tsx')).FunnelFields;
 
 type Change = (changes: Partial<InsightQuerySpec>) => void;
 
@@ -34,7 +31,7 @@ export function OwnFields({ spec, onChange }: { spec: InsightQuerySpec; onChange
     return (
       <>
         <WindowFields spec={spec} onChange={onChange} />
-        <Loaded load={loadFunnelFields} name="more fields" with={{ spec, onChange }} />
+        <FunnelFields spec={spec} onChange={onChange} />
       </>
     );
   if (spec.insightType === InsightType.STICKINESS)

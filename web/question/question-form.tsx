@@ -8,22 +8,14 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Check, Select } from '../fields/field.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Loaded } from '../ui/loaded.tsx';
 import { Count } from './count.tsx';
 import { FilterGroups } from './filter-groups.tsx';
-import { countsUsers, formOf, type QuestionForm } from './forms.ts';
+import { countsUsers, formOf } from './forms.ts';
+import { OwnFields } from './own-fields.tsx';
 import { PropertyField } from './scope-fields.tsx';
+import { FormulaFields } from './series/formula-fields.tsx';
 import { SeriesFields } from './series-fields.tsx';
 import '../styles/question.css';
-
-/** The other forms do without. */
-const loadOwnFields = async () => (await import('./own-fields.tsx')).OwnFields;
-const loadFormulas = async () => (await import('./series/formula-fields.tsx')).FormulaFields;
-const formsWithOwnFields = ['sessions', 'funnel', 'retention', 'user-flow', 'top-k', 'stickiness'];
-
-function hasOwnFields({ id }: QuestionForm): boolean {
-  return formsWithOwnFields.includes(id);
-}
 
 const maxBreakdowns = 5;
 
@@ -46,12 +38,8 @@ export function QuestionFields(props: {
         spec={spec}
         onChange={(events) => change({ events, ...touchOf({ ...spec, events }) })}
       />
-      {form.hasAggregation ? (
-        <Loaded load={loadFormulas} name="the formulas" with={{ spec, onChange: change }} />
-      ) : null}
-      {hasOwnFields(form) ? (
-        <Loaded load={loadOwnFields} name="the fields" with={{ spec, onChange: change }} />
-      ) : null}
+      {form.hasAggregation ? <FormulaFields spec={spec} onChange={change} /> : null}
+      <OwnFields spec={spec} onChange={change} />
       <FilterGroups spec={spec} onChange={change} />
       {form.hasBreakdowns ? <Breakdowns spec={spec} onChange={change} /> : null}
       <Check
