@@ -50,11 +50,10 @@ const hourMs = 3_600_000;
 /** Throws invalid_argument for a range, a zone or buckets that cannot be. */
 export function boardTime(fields: TimeFields, nowMs: number): BoardTime {
   const { timeRange } = fields;
-  const granularity = readGranularity(fields.granularity);
   const timezone = readTimezone(fields.timezone);
   const { range, previous } = rangesOf(timeRange, timezone, nowMs);
-  const fitting = granularity === Granularity.UNSPECIFIED ? fittingGranularity(range) : granularity;
-  return { range, previous, granularity: fitting, timezone };
+  const granularity = readGranularity(fields.granularity, fittingGranularity(range));
+  return { range, previous, granularity, timezone };
 }
 
 /** Whether a question may ask for the range. The range before another one may begin before 1970. */

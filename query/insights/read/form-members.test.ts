@@ -45,7 +45,7 @@ const forms: Record<string, AskedSpec> = {
 const users = [{ aggregation: AggregationType.UNIQUE_USERS }];
 const values = 'TRENDS and SEGMENTATION';
 const grouped = 'TRENDS, SEGMENTATION, FUNNEL, RETENTION, LIFECYCLE and STICKINESS';
-const every = grouped.replace(' and STICKINESS', ', STICKINESS and TOP_K');
+const every = grouped.replace('RETENTION', 'RETENTION, TOP_K');
 const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['userFlow', { userFlow: {} }, 'USER_FLOW'],
   ['flow', { flow: { to: {} } }, 'USER_FLOW'],
@@ -56,8 +56,9 @@ const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['funnel', { funnel: { overTime: true } }, 'FUNNEL'],
   ['formulas', { formulas: [{ expression: 'A' }] }, values],
   ['rollingDays', { rollingDays: 7, events: users }, 'TRENDS'],
-  ['compare', { compare: Compare.PREVIOUS_YEAR }, `${every}`],
+  ['compare', { compare: Compare.PREVIOUS_YEAR }, every],
   ['retention', { retention: { unbounded: true } }, 'RETENTION'],
+  ['touch', { touch: Touch.EVERY, breakdowns: [{ property: 'plan' }], events: users }, values],
   ['breakdowns', { breakdowns: [{ property: 'plan' }] }, grouped],
   ['breakdownLimit', { breakdownLimit: 3 }, grouped],
 ];

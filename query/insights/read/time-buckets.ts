@@ -41,9 +41,9 @@ export function readTimezone(timezone: string): string {
   throw invalidArgument('timezone', 'must be the IANA name of a time zone');
 }
 
-/** DAY unless given. Throws invalid_argument for a number that none has: JSON and binary requests can hold one. */
-export function readGranularity(granularity: Granularity): Granularity {
-  if (granularity === Granularity.UNSPECIFIED) return Granularity.DAY;
+/** `usual` unless given. Throws invalid_argument for a number that none has: JSON and binary requests can hold one. */
+export function readGranularity(granularity: Granularity, usual = Granularity.DAY): Granularity {
+  if (granularity === Granularity.UNSPECIFIED) return usual;
   if (granularity in lengths) return granularity;
   throw invalidArgument('granularity', `${Number(granularity)} is not a granularity`);
 }

@@ -132,8 +132,10 @@ export class ForcedAnswers {
     });
     const { clickhouseUrl } = this.#stack;
     const completeUntilMs = async () => this.untilMs;
+    // What is seen of a day is kept once all is stored that was accepted until then.
+    const clock = { nowMs: () => this.untilMs };
     const service = await startReadService({
-      ...{ clickhouseUrl, ladder, reader, completeUntilMs, nowMs: () => nowMs },
+      ...{ clickhouseUrl, ladder, reader, completeUntilMs, clock, nowMs: () => nowMs },
     });
     try {
       await this.#ask(service, question);
