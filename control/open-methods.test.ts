@@ -63,6 +63,7 @@ it('these are all open methods', () => {
     'AuthService/ListOAuthProviders',
     'AuthService/StartOAuth',
     'AuthService/SignInWithOAuth',
+    'AuthService/SignInWithSecondFactor',
     'AuthService/OpenDemo',
     'AuthService/RefreshToken',
     'AuthService/SignOut',

@@ -27,6 +27,8 @@ const bounded = methods.filter(({ input }) => !boundedByIngest.has(input.typeNam
 interface BoundedField {
   path: string;
   field: DescField;
+  /** An entry of a map, not the map. */
+  isItem?: boolean;
   /** The request with a value of this size there, and nothing else. */
   requestWith(size: number): Message;
 }
@@ -44,7 +46,7 @@ function fieldsOf(desc: DescMessage, within: readonly DescMessage[] = []): Bound
       fieldsOf(inner, [...within, desc]).map(
         (found): BoundedField => ({
           path: `${path}.${found.path}`,
-          field: found.field,
+          ...{ field: found.field, isItem: found.isItem ?? false },
           requestWith: (size) => create(desc, holding(field, wrap(found.requestWith(size)))),
         }),
       );
@@ -64,8 +66,16 @@ function fieldsOf(desc: DescMessage, within: readonly DescMessage[] = []): Bound
         const text = textOr(field.scalar);
         return [list, one(`${name}[0]`, (size) => [text(size)])];
       }
-      case 'map':
-        throw new Error(`${field.parent.typeName}.${name}: teach this test of maps in requests`);
+      case 'map': {
+        if (field.mapKind !== 'scalar' || lengthOf(field.scalar) !== 'text') {
+          throw new Error(`${field.parent.typeName}.${name}: teach this test of other maps`);
+        }
+        const entries = one(name, (size) =>
+          Object.fromEntries(Array.from({ length: size }, (_, index) => [`key ${index}`, 'x'])),
+        );
+        const value = one(name, (size) => ({ key: 'x'.repeat(size) }));
+        return [entries, { ...value, isItem: true }];
+      }
       default:
         return field satisfies never;
     }
@@ -90,8 +100,9 @@ function holding({ oneof, localName }: DescField, value: unknown): Record<string
   return { [oneof.localName]: { case: localName, value } };
 }
 
-function boundFor({ path, field }: BoundedField): number {
+function boundFor({ path, field, isItem = false }: BoundedField): number {
   const { maxItems, maxLength } = boundOf(field);
+  if (field.fieldKind === 'map') return isItem ? maxLength : maxItems;
   return field.fieldKind === 'list' && !path.endsWith(']') ? maxItems : maxLength;
 }
 

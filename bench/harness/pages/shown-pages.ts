@@ -14,7 +14,9 @@ export const openPages: Record<string, string> = { 'sign-in': '/sign-in', 'sign-
 export const lists: readonly string[] = ['profiles', 'visits', 'events', 'alerts', 'webhooks'];
 
 /** Patterns of web/routes.ts that show nothing without a token of somebody else. */
-export const notShown: readonly string[] = ['/open', '/oauth', '/invitation', '/s/:token'];
+export const notShown: readonly string[] = [
+  ...['/open', '/oauth', '/invitation', '/s/:token', '/sign-in/code'],
+];
 
 /** By the name of the picture: the addresses of a signed-in account. */
 export function pagesOf(demo: {
