@@ -175,14 +175,14 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): AskAlone {
   const { query, segmentUsers: users } = InsightsService.method;
-  const { groups, boards } = shared;
+  const { groups, boards, timezoneOf } = shared;
   // For every method that answers questions.
   const runQuestion: RunQuestion = (call) => groups.ofProject(call.projectId).runQuestion(call);
   router.rpc(
     users,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
-        segmentUsers({ clickhouse }, projectId, request, deadline),
+        segmentUsers({ clickhouse, timezoneOf }, projectId, request, deadline),
       ),
     answerOptions,
   );

@@ -248,6 +248,27 @@ it('has the users of a rolling window and of the range until a bucket', async ()
   }
 });
 
+it('has the days of the project’s zone, where the question names none', async () => {
+  const options = { clickhouseUrl: engine.url, timezoneOf: () => 'Asia/Kolkata' };
+  const zoned = await startReadService(options);
+  try {
+    const client = zoned.insights(projectId);
+    const spec = {
+      insightType: InsightType.TRENDS,
+      events: [{ ...view, aggregation: UNIQUE_USERS }],
+    };
+    const { result } = await client.query({ timeRange, spec });
+    if (result.case !== 'trends') return expect.fail('no series');
+    const [, second = expect.fail('no second day')] = result.value.series[0]?.points ?? [];
+    const bucket = second.time ?? expect.fail('no time');
+    const { distinctIds } = await client.segmentUsers({ timeRange, point: { spec, bucket } });
+    expect(timestampMs(bucket) % dayMs).not.toBe(0);
+    expect(distinctIds).toHaveLength(second.value ?? -1);
+  } finally {
+    await zoned.stop();
+  }
+});
+
 it('has as many as a row of TOP_K counts users', async () => {
   const { PROPERTY, EVENT_KIND } = TopKQuery_Dimension;
   for (const dimension of [

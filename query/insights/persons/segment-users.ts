@@ -47,9 +47,15 @@ const member = '.event';
 /** A thousand ids of 512 code points, as JSON escapes them. */
 const maxCharacters = 8_388_608;
 
+export interface UserSources {
+  clickhouse: RowReader;
+  /** The zone of a project's questions that name none; UTC unless given. */
+  timezoneOf?: ((projectId: string) => string) | undefined;
+}
+
 /** Throws invalid_argument for a request that breaks a rule, resource_exhausted, and the client's errors. */
 export async function segmentUsers(
-  { clickhouse }: { clickhouse: RowReader },
+  { clickhouse, timezoneOf = () => 'UTC' }: UserSources,
   projectId: string,
   request: SegmentUsersRequest,
   deadline: Deadline,
@@ -61,7 +67,12 @@ export async function segmentUsers(
   const users =
     point === undefined
       ? await usersWho(projectId, request, afterKey, read)
-      : await usersBehind(projectId, { ...request, point }, afterKey, read);
+      : await usersBehind(
+          projectId,
+          { ...request, point: { ...point, timezone: point.timezone || timezoneOf(projectId) } },
+          afterKey,
+          read,
+        );
   const response = create(SegmentUsersResponseSchema, users);
   if (users.lastKey !== undefined) {
     response.nextPageToken = encodeCursor({ timeMs: 0, id: positionOf(users.lastKey) }, seal);
