@@ -5,9 +5,9 @@ import { maxQuestionMs, minQuestionMs } from '../../../platform/limits.ts';
 import { createBindings } from '../../filters/bindings.ts';
 import { profileKeySql } from '../../identity/identity-sql.ts';
 import type { Statement } from '../../read-rows.ts';
-import { every } from '../read/event-condition.ts';
+import { eventsWhere, every } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
-import { keyTextSql, mergedIdsSql } from '../sql/persons.ts';
+import { keySetSql, keyTextSql, mergedIdsSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
 
 /** Runs one statement of at most so many rows. */
@@ -41,9 +41,7 @@ async function ownIds(asked: Question, keys: readonly string[], read: ReadRows):
   const question = { ...asked, everyEvent: every, bindings: asked.bindings.fork() };
   const list = keySetSql(question.bindings.bind('Array(String)', keys));
   const sql = readEventsSql(question, {
-    condition: {
-      ...{ sql: `(NOT cookieless AND profile_key IN ${list})`, usesUser: false, kind: 'filtered' },
-    },
+    condition: eventsWhere(`(NOT cookieless AND profile_key IN ${list})`),
     columns: { key: keyTextSql('byteSwap(profile_key)'), id: 'distinct_id' },
   });
   const statement = {
@@ -67,10 +65,6 @@ export async function mergedIds(
   const sql = `SELECT lower(hex(substring(profile_id, 1, 8))), distinct_id FROM profiles FINAL
     WHERE project_id = ${project} AND NOT edge AND profile_id IN ${roots} LIMIT ${keys.length}`;
   return idsIn(await read({ sql, params: bindings.params }, keys.length));
-}
-
-function keySetSql(keys: string): string {
-  return `(SELECT reinterpretAsUInt64(unhex(arrayJoin(${keys}))))`;
 }
 
 function idsIn(rows: readonly unknown[][]): Ids {

@@ -12,6 +12,11 @@ export function keyTextSql(number: string): string {
   return `lower(leftPad(hex(${number}), ${keyDigits}, '0'))`;
 }
 
+/** A set of keys, of SQL for a list of their texts. */
+export function keySetSql(texts: string): string {
+  return `(SELECT reinterpretAsUInt64(unhex(arrayJoin(${texts}))))`;
+}
+
 /** In place of a property's name: the breakdown by the person. No property has an empty name. */
 export const byPerson = '';
 

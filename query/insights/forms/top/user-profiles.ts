@@ -5,7 +5,7 @@ import { profileIdSql } from '../../../identity/identity-sql.ts';
 import { both, type EventCondition, eventsWhere } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { textsOf } from '../../read/rows.ts';
-import { keyDigits } from '../../sql/persons.ts';
+import { keyDigits, keySetSql } from '../../sql/persons.ts';
 import { readEventsSql } from '../../sql/read-events.ts';
 import type { LookUp } from '../plan.ts';
 
@@ -62,7 +62,7 @@ export function otherProfiles(
   const others = keys.filter((key) => !known.has(key));
   if (others.length === 0) return undefined;
   const asked = question.bindings.bind('Array(String)', others);
-  const isOther = `profile_key IN (SELECT reinterpretAsUInt64(unhex(arrayJoin(${asked}))))`;
+  const isOther = `profile_key IN ${keySetSql(asked)}`;
   const events = readEventsSql(question, {
     condition: both(condition, eventsWhere(isOther)),
     columns: { id: profileIdSql('project_id', 'distinct_id'), is_person: 'NOT cookieless' },
