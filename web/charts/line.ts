@@ -8,6 +8,9 @@ export type Line = {
   isPrevious?: boolean;
 };
 
+/** More lines than the theme has colours cannot be told apart. */
+export const maxLines = 8;
+
 /** The colour's number: a dashed line has that of the line it is compared with. */
 export function seriesOf(lines: readonly Line[], index: number): number {
   let count = -1;

@@ -3,6 +3,7 @@
 import { useMemo } from 'preact/hooks';
 import type { TrendSeries, TrendsResult } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
+import { maxLines } from '../charts/line.ts';
 import { LineChart } from '../charts/line-chart.tsx';
 import { labelDay } from '../time/labels.ts';
 import { formatLabel } from '../time/time.tsx';
@@ -16,9 +17,6 @@ import {
   type Shown,
   timeStyle,
 } from './shown.ts';
-
-/** More lines than the theme has colours cannot be told apart. */
-const maxLines = 8;
 
 export function Trends(shown: Shown<TrendsResult>) {
   const { spec, result, previous, granularity, labels, label, onOpen, onPersons } = shown;

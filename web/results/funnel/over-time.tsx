@@ -6,15 +6,13 @@ import type {
   FunnelResult,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../../charts/data-table.tsx';
+import { maxLines } from '../../charts/line.ts';
 import { LineChart } from '../../charts/line-chart.tsx';
 import { formatLabel } from '../../time/time.tsx';
 import { percent } from '../../ui/figures.ts';
 import { groupName } from '../names.ts';
 import { openFrom, type Shown, timeStyle } from '../shown.ts';
 import { stepName } from './step-names.ts';
-
-/** More lines than the theme has colours cannot be told apart. */
-const maxLines = 8;
 
 export function FunnelOverTime(shown: Shown<FunnelResult>) {
   const { spec, result, granularity, labels, label } = shown;
