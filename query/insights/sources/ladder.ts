@@ -94,6 +94,12 @@ export function sourceOf(question: Question, need: Need): SourceName {
   return note('events');
 }
 
+/** For what is read from rows of events and from nothing else: throws where another source would serve the need. */
+export function noteEvents(question: Question, need: Need): void {
+  const source = sourceOf(question, need);
+  if (source !== 'events') throw new Error(`${source} serves ${need.count}, and events are read`);
+}
+
 /** Whether numbers of past days may be kept, also of what a table of sums has. */
 export function keepsDays(question: Question, need: Need): boolean {
   const isLeftOut = question.sources?.includes('kept_cells') === false;

@@ -5,7 +5,7 @@ import { invalidArgument } from '../../../../platform/http/answers/invalid-argum
 import { AggregationType, Touch } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { sourceOf } from '../../sources/ladder.ts';
+import { noteEvents } from '../../sources/ladder.ts';
 import type { Measure } from '../../sql/ranked-groups.ts';
 import { bucketSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 
@@ -43,7 +43,7 @@ export function everyTouchRanks(isRatio: boolean) {
 export function everyTouchCellsSql(question: Question, condition: EventCondition): string {
   const { breakdowns: groups, buckets } = question;
   const by = [...groups.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
-  sourceOf(question, { count: 'users', of: condition, groups, hasNumbers: true });
+  noteEvents(question, { count: 'users', of: condition, groups, hasNumbers: true });
   const columns = { bucket: bucketSql(question, buckets) };
   const events = readEventsSql(question, { condition, groups, columns, withUser: true });
   return `SELECT ${by}, groupUniqArray(user_key) AS a, toFloat64(count()) AS b, length(a) AS weight

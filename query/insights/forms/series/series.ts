@@ -6,7 +6,7 @@ import { type EventQuery, Touch } from '../../../../proto/gen/shared/insights/v1
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
-import { sourceOf } from '../../sources/ladder.ts';
+import { noteEvents } from '../../sources/ladder.ts';
 import { type Aggregation, readAggregation, usersCounted } from '../../sql/aggregation.ts';
 import { finishedSql, rankedGroupsSql, sharedGroupRowsSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
@@ -107,7 +107,7 @@ function userCellsSql(
   const names = groups.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   const columns = { bucket: bucketSql(question, question.buckets) };
-  sourceOf(question, { count: 'users', of: condition, groups, hasNumbers: measure.isRatio });
+  noteEvents(question, { count: 'users', of: condition, groups, hasNumbers: measure.isRatio });
   const events = `SELECT * FROM (${readEventsSql(question, { condition, groups, columns, withUser: true })})
     WHERE user_key != 0`;
   if (names.length === 0) return cells(by, events);

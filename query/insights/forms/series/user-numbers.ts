@@ -2,7 +2,7 @@
 
 import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { sourceOf } from '../../sources/ladder.ts';
+import { noteEvents } from '../../sources/ladder.ts';
 import type { Aggregation } from '../../sql/aggregation.ts';
 import { exactSumsSql, nearestDoubleSql } from '../../sql/exact-sum.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
@@ -20,7 +20,7 @@ export function userNumberCellsSql(
   const names = groups.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   const columns = { bucket: bucketSql(question, question.buckets), number };
-  sourceOf(question, { count: 'users', of: condition, groups, hasNumbers: true });
+  noteEvents(question, { count: 'users', of: condition, groups, hasNumbers: true });
   const read = (of: readonly string[], more: Readonly<Record<string, string>>): string =>
     `SELECT * FROM (${readEventsSql(question, { condition, groups: of, columns: more, withUser: true })}) WHERE user_key != 0`;
   const events =

@@ -14,7 +14,7 @@ import { type EventCondition, eventCondition } from '../../read/event-condition.
 import { type Question, readBreakdown, readLimit } from '../../read/question.ts';
 import { numberOf } from '../../read/rows.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
-import { sourceOf } from '../../sources/ladder.ts';
+import { noteEvents } from '../../sources/ladder.ts';
 import { type RankedAggregation, readAggregation } from '../../sql/aggregation.ts';
 import { groupText } from '../../sql/property-text.ts';
 import { groupColumn, kindTextSql, readEventsSql } from '../../sql/read-events.ts';
@@ -146,7 +146,7 @@ function namedSql(
   }
   const columns = dimension.by === 'property' ? {} : { [groupColumn(0)]: kindTextSql };
   const names = [...groups, ...Object.keys(columns)];
-  sourceOf(question, { count: 'users', of: condition, groups: names });
+  noteEvents(question, { count: 'users', of: condition, groups: names });
   const events = readEventsSql(question, { condition, groups, columns, withUser: true });
   return usersOfGroupsSql(
     `SELECT *, ${groupColumn(0)} AS name FROM (${events}) WHERE user_key != 0`,

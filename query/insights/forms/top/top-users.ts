@@ -3,7 +3,7 @@
 import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { ofUsersSql, profileEventsSql, streamsSql } from '../../sources/activity.ts';
-import { sourceOf } from '../../sources/ladder.ts';
+import { noteEvents } from '../../sources/ladder.ts';
 import { keyTextSql } from '../../sql/persons.ts';
 import { readEventsSql } from '../../sql/read-events.ts';
 import { type Greatest, greatestSql, othersAreTheRest } from './greatest-groups.ts';
@@ -51,7 +51,7 @@ function usersSql(question: Question, condition: EventCondition, greatest: Great
       ? { number: aggregation.number }
       : {};
   const hasNumbers = 'number' in columns;
-  sourceOf(question, { count: 'events a user', of: condition, hasNumbers });
+  noteEvents(question, { count: 'events a user', of: condition, hasNumbers });
   const events = readEventsSql(question, { condition, columns, withUser: true });
   return aggregation.cells('user_key', `SELECT * FROM (${events}) WHERE user_key != 0`);
 }

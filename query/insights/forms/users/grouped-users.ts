@@ -3,7 +3,7 @@
 import { both, type EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import type { Activity } from '../../sources/activity.ts';
-import { sourceOf } from '../../sources/ladder.ts';
+import { noteEvents } from '../../sources/ladder.ts';
 import { bitColumns, placeBits } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { eventOrderSql, groupColumn, readEventsSql, withinRanges } from '../../sql/read-events.ts';
@@ -27,7 +27,7 @@ function placedEventsSql(question: Question, { condition, buckets, ranges }: Act
   const last = others.at(-1) ?? first;
   const range = { fromMs: first?.fromMs ?? 0, toMs: last?.toMs ?? 0 };
   const { breakdowns: groups, bindings } = question;
-  sourceOf(question, { count: 'users in order', of: condition, groups, range });
+  noteEvents(question, { count: 'users in order', of: condition, groups, range });
   const within: EventCondition =
     others.length === 0 ? condition : both(condition, withinRanges(ranges, bindings));
   const columns = { place: bucketPlaceSql(question, buckets) };

@@ -6,7 +6,7 @@ import type { EventCondition } from '../../read/event-condition.ts';
 import type { Range } from '../../read/plan-notes.ts';
 import type { Question } from '../../read/question.ts';
 import { userBitsSql } from '../../sources/activity.ts';
-import { sourceOf } from '../../sources/ladder.ts';
+import { noteEvents } from '../../sources/ladder.ts';
 import { bitColumns, placeBits, placesSql } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { eventOrderSql, groupColumn, momentSql, readEventsSql } from '../../sql/read-events.ts';
@@ -105,7 +105,7 @@ function readSql(
   more: Partial<Range> = {},
 ): string {
   const range = { fromMs: question.fromMs, toMs: question.toMs, ...more };
-  sourceOf(question, { count: 'users in order', of: condition, groups, range });
+  noteEvents(question, { count: 'users in order', of: condition, groups, range });
   const place = bucketPlaceSql(question, question.buckets);
   const columns = { place };
   return readEventsSql(question, { condition, groups, columns, withUser: true, ...range });

@@ -4,7 +4,7 @@ import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { FunnelResultSchema } from '../../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Question } from '../../../read/question.ts';
-import { sourceOf } from '../../../sources/ladder.ts';
+import { noteEvents } from '../../../sources/ladder.ts';
 import { added, rankedGroupsSql } from '../../../sql/ranked-groups.ts';
 import { groupColumn } from '../../../sql/read-events.ts';
 import {
@@ -30,7 +30,7 @@ export function planFunnel(question: Question): Plan {
   const { steps, withTiming, isOverTime } = funnel;
   if (isOverTime) checkPoints(question, question.buckets.length * steps.length);
   const groups = question.breakdowns;
-  sourceOf(question, { count: 'users in order', of: lookedAt(funnel), groups });
+  noteEvents(question, { count: 'users in order', of: lookedAt(funnel), groups });
   const users = funnelUsersSql(question, funnel);
   const counted = steps.map((condition) => ({ condition, countsUsers: true }));
   const cells = withTiming

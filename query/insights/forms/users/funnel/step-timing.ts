@@ -2,14 +2,12 @@
 // these.
 
 import type { Duration } from '@bufbuild/protobuf/wkt';
-import { dayMs } from '../../../../../platform/clock.ts';
+import { dayMs, hourMs, minuteMs } from '../../../../../platform/clock.ts';
 import type { Question } from '../../../read/question.ts';
 import { groupColumn } from '../../../sql/read-events.ts';
 import type { Group } from '../../grouped-rows.ts';
 
 const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
-const hourMs = 60 * minuteMs;
 
 /** The longest times of the distribution, ascending; what is longer has a bucket of its own. */
 const bounds = [

@@ -3,7 +3,7 @@
 import { dayMs } from '../../../../../platform/clock.ts';
 import { anyOf, type EventCondition } from '../../../read/event-condition.ts';
 import type { Question } from '../../../read/question.ts';
-import { sourceOf } from '../../../sources/ladder.ts';
+import { noteEvents } from '../../../sources/ladder.ts';
 import { groupColumn, readEventsSql } from '../../../sql/read-events.ts';
 
 export interface FlowRead {
@@ -43,7 +43,7 @@ export interface Moves {
 }
 
 export function flowMoves(question: Question, flow: FlowRead): Moves {
-  sourceOf(question, { count: 'ways', of: stepCondition(flow) });
+  noteEvents(question, { count: 'ways', of: stepCondition(flow) });
   const steps = stepsSql(question, flow);
   return {
     values: valuesSql(flow.property === undefined ? kindsSql(question) : steps),
