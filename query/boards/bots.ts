@@ -11,6 +11,7 @@ import {
   DashboardFiltersSchema,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { eventFiltersOf } from '../insights/read/event-filters.ts';
 import { botProperty as property } from '../schema/seen-visitors.ts';
 
 export function filtersOfPeople(): DashboardFilters {
@@ -22,22 +23,10 @@ export function filtersOfPeople(): DashboardFilters {
 }
 
 /** Whether a question compares or groups by $bot: it is asked as it is. */
-export function saysOfBots({
-  filterGroups,
-  events,
-  breakdowns,
-  session,
-  userFlow,
-  topK,
-}: Pick<
-  InsightQuerySpec,
-  'filterGroups' | 'events' | 'breakdowns' | 'session' | 'userFlow' | 'topK'
->): boolean {
-  const scopes = [
-    ...events.map(({ event }) => event),
-    ...[session, userFlow, topK].map((part) => part?.scope),
-  ];
-  const filters = [...filterGroups, ...scopes].flatMap((part) => part?.filters ?? []);
+export function saysOfBots(spec: InsightQuerySpec): boolean {
+  const { filterGroups, breakdowns, topK } = spec;
+  const chosen = eventFiltersOf(spec).map(({ event }) => event);
+  const filters = [...filterGroups, ...chosen].flatMap((part) => part?.filters ?? []);
   const grouped = topK === undefined ? breakdowns : [...breakdowns, topK];
   return [...filters, ...grouped].some((one) => one.property === property);
 }

@@ -25,6 +25,7 @@ import { checkEventKinds } from '../../filters/event-kinds.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from './event-condition.ts';
+import { eventFiltersOf } from './event-filters.ts';
 import { bucketsOf } from './form-members.ts';
 import { maxFormulas } from './formula.ts';
 import { createNotes, type PlanNotes } from './plan-notes.ts';
@@ -195,17 +196,7 @@ function checkTexts(spec: InsightQuerySpec): void {
   atMost(filterGroups.length, maxFilterGroups, 'spec.filterGroups');
   const exclusions = spec.funnel?.exclusions ?? [];
   atMost(exclusions.length, maxExclusions, 'spec.funnel.exclusions');
-  const filtered = [
-    ...events.map(({ event }, index) => ({ event, path: `spec.events[${index}].event` })),
-    { event: spec.session?.scope, path: 'spec.session.scope' },
-    { event: spec.userFlow?.scope, path: 'spec.userFlow.scope' },
-    { event: spec.topK?.scope, path: 'spec.topK.scope' },
-    ...exclusions.map(({ event }, index) => ({
-      ...{ event, path: `spec.funnel.exclusions[${index}].event` },
-    })),
-    { event: spec.flow?.from, path: 'spec.flow.from' },
-    { event: spec.flow?.to, path: 'spec.flow.to' },
-  ];
+  const filtered = eventFiltersOf(spec);
   const groups = [
     ...filtered.map(({ event, path }) => ({ filters: event?.filters ?? [], path })),
     ...filterGroups.map(({ filters }, index) => ({ filters, path: `spec.filterGroups[${index}]` })),
