@@ -1,4 +1,4 @@
-// Gives the rows of a question's statement: kept ones where nothing of what they depend on has changed, those of the
+// Gives the rows of a question's statement: cached ones where nothing of what they depend on has changed, those of the
 // same statement that runs already for somebody else, or those of a new run in the project's turn.
 
 import { createHash } from 'node:crypto';
@@ -63,9 +63,9 @@ export interface Seen extends StoredVersion {
   isSettled: boolean;
 }
 
-interface Kept extends Rows, Seen {
+interface Cached extends Rows, Seen {
   completeUntilMs: number | undefined;
-  keptAtMs: number;
+  cachedAtMs: number;
 }
 
 const maxCacheBytes = 32 * 1_048_576;
@@ -74,26 +74,26 @@ const versionTimeoutMs = 10_000;
 /**
  * An insert fills several tables one after the other, within milliseconds; one that fails between two of them is
  * repeated later. And a statement may begin just before its version is read. So rows may lack a part of their version:
- * where it is this young, or events from before it was seen still wait, they are kept for a second at most, and say no
- * more than when they were read.
+ * where it is this young, or events from before it was seen still wait, they are cached for a second at most, and say
+ * no more than when they were read.
  */
 const settleMs = 5_000;
-const unsettledKeepMs = 1_000;
+const unsettledCacheMs = 1_000;
 
 export class InsightRuns {
   readonly sources: InsightSources;
   readonly #nowMs: () => number;
-  readonly #cache = new ResultCache<Kept>(maxCacheBytes);
-  readonly #runs = new SingleFlight<Kept>();
+  readonly #cache = new ResultCache<Cached>(maxCacheBytes);
+  readonly #runs = new SingleFlight<Cached>();
   readonly #checks = new SingleFlight<Seen>();
-  readonly #kept: KeptDays;
+  readonly #keptDays: KeptDays;
   /** The version of a range, and when it was first seen, by both clocks. */
   readonly #versions = new Map<string, { version: string; sinceMs: number; seenAtMs: number }>();
 
   constructor(sources: InsightSources) {
     this.sources = sources;
     this.#nowMs = sources.nowMs ?? (() => performance.now());
-    this.#kept = new KeptDays(sources);
+    this.#keptDays = new KeptDays(sources);
   }
 
   /** What a statement depends on that reads this range. One check at a time of a range, whoever asks. */
@@ -139,18 +139,18 @@ export class InsightRuns {
       const looked = latest.seen();
       const run = this.#runWithKept(asker, statement, shared);
       const [rows, seen] = await Promise.all([run, looked]);
-      const result = { ...rows, ...seen, completeUntilMs, keptAtMs: this.#nowMs() };
+      const result = { ...rows, ...seen, completeUntilMs, cachedAtMs: this.#nowMs() };
       this.#cache.set(key, result);
       return result;
     });
     return answer(run, stored);
   }
 
-  /** Kept rows that hold. */
-  async #known(key: string, stored: Stored, signal: AbortSignal): Promise<Kept | undefined> {
-    const kept = this.#cache.get(key);
-    if (kept === undefined) return undefined;
-    return this.#holds(kept, await unlessLeft(stored.seen(), signal)) ? kept : undefined;
+  /** Cached rows that hold. */
+  async #known(key: string, stored: Stored, signal: AbortSignal): Promise<Cached | undefined> {
+    const cached = this.#cache.get(key);
+    if (cached === undefined) return undefined;
+    return this.#holds(cached, await unlessLeft(stored.seen(), signal)) ? cached : undefined;
   }
 
   /** Runs the small statements that a question needs beside its own, in the project's turns for look-ups. */
@@ -159,9 +159,9 @@ export class InsightRuns {
     return turns.reader(clickhouse, projectId, 'look-up');
   }
 
-  #holds(kept: Kept, { version }: Seen): boolean {
-    if (kept.version !== version) return false;
-    return kept.isSettled || this.#nowMs() - kept.keptAtMs < unsettledKeepMs;
+  #holds(cached: Cached, { version }: Seen): boolean {
+    if (cached.version !== version) return false;
+    return cached.isSettled || this.#nowMs() - cached.cachedAtMs < unsettledCacheMs;
   }
 
   /** Days that are kept are not counted again. */
@@ -182,7 +182,7 @@ export class InsightRuns {
         return this.#run(asker, more, limit);
       },
     };
-    const found = await this.#kept.find(statement, kept, access);
+    const found = await this.#keptDays.find(statement, kept, access);
     return this.#run(asker, { ...statement, params: { ...statement.params, ...found } }, signal);
   }
 
@@ -218,9 +218,9 @@ function exactNumber(value: number | bigint): object {
   return { [typeof value]: Object.is(value, -0) ? '-0' : String(value) };
 }
 
-function answer(kept: Kept, stored: Stored): InsightRows {
-  const { texts, characters } = kept;
-  const moments = [stored.completeUntilMs, ...(kept.isSettled ? [] : [kept.completeUntilMs])];
+function answer(cached: Cached, stored: Stored): InsightRows {
+  const { texts, characters } = cached;
+  const moments = [stored.completeUntilMs, ...(cached.isSettled ? [] : [cached.completeUntilMs])];
   return { texts, characters, completeUntilMs: earliest(moments) };
 }
 
