@@ -16,7 +16,7 @@ import {
   StorageType,
 } from '../broker/nats.ts';
 import type { OurStream } from '../broker/streams.ts';
-import { dayMs } from '../clock.ts';
+import { dayMs, minuteMs } from '../clock.ts';
 
 export const dueStream = 'WEBHOOK_DUE';
 export const retryStream = 'WEBHOOK_RETRY';
@@ -27,7 +27,7 @@ export const webhookStreams = [dueStream, retryStream, parkStream, attemptLogStr
 export const dueLanes = ['first', 'retry'] as const;
 export type DueLane = (typeof dueLanes)[number];
 
-/** The delays of decisions: each a minimum, in ms. The tier of retry n is at place n - 1. */
+/** How long a retry waits at least: a stage for each of the five. Retry n is in the tier at place n - 1. */
 export const retryTiers = [
   { name: '1m', delayMs: 60_000 },
   { name: '5m', delayMs: 300_000 },
@@ -46,7 +46,6 @@ export const attemptLogSubject = (webhookId: string): string => `whl.${webhookId
 export const webhookSubjects = ['whd.*.*', 'whr.*.*', 'whp.*', 'whl.*'] as const;
 
 const MiB = 1_048_576;
-const minuteMs = 60_000;
 
 /** Long enough for a writer's restart between publishing matches and its ledger's mark. */
 const duplicateWindowMs = 10 * minuteMs;

@@ -25,10 +25,10 @@ import {
 } from '../../platform/webhooks/webhook-streams.ts';
 import type { Breakers } from './health/breaker.ts';
 import type { HealthKeeper } from './health/health-keeper.ts';
-import { type PlannedRetry, planRetry } from './ladder/retry-plan.ts';
-import { type RetryClocks, waiting } from './ladder/retry-wait.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import type { Publisher } from './queueing/publisher.ts';
+import { type PlannedRetry, planRetry } from './retries/retry-plan.ts';
+import { type RetryClocks, waiting } from './retries/retry-wait.ts';
 import type { Attempt } from './sending/attempt.ts';
 import type { SettledAttempts } from './settled-attempts.ts';
 

@@ -1,4 +1,4 @@
-// Puts the delivery together: consumers, the two lanes and the park, the ladder of retries, breakers and health.
+// Puts the delivery together: consumers, the two lanes and the park, the tiers of retries, breakers and health.
 
 import type { BlockList } from 'node:net';
 import { buckets } from '../../platform/broker/buckets.ts';
@@ -34,12 +34,12 @@ import { forgetDeleted } from './health/forget-deleted.ts';
 import { HealthKeeper } from './health/health-keeper.ts';
 import { readWebhookHealth } from './health/health-record.ts';
 import { pauseWebhook } from './health/pause.ts';
-import { type RetryClocks, retryClocks } from './ladder/retry-wait.ts';
-import { startTierWorker, tierAckWaitMs, tierMaxAckPending } from './ladder/tier-worker.ts';
 import { createDeliveryMetrics } from './metrics.ts';
 import type { TurnLimits } from './queueing/fair-queue.ts';
 import { createPublisher, type Publisher } from './queueing/publisher.ts';
 import { ensureQueueConsumer } from './queueing/queue-consumer.ts';
+import { type RetryClocks, retryClocks } from './retries/retry-wait.ts';
+import { startTierWorker, tierAckWaitMs, tierMaxAckPending } from './retries/tier-worker.ts';
 import type { AttemptOptions, Attempts } from './sending/attempt.ts';
 import { SettledAttempts } from './settled-attempts.ts';
 import { type DeliveryNotices, Settlement } from './settlement.ts';

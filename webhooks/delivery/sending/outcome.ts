@@ -1,7 +1,7 @@
 // What an attempt means for its delivery, and how much of it the log may tell.
 
 import type { ErrorClass } from '../../../platform/webhooks/attempt-record.ts';
-import { readRetryAfter } from '../ladder/retry-plan.ts';
+import { readRetryAfter } from '../retries/retry-plan.ts';
 import type { PostResult } from './post.ts';
 
 export interface AttemptOutcome {

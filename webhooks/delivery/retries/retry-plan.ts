@@ -1,4 +1,4 @@
-// When a failed delivery is tried again: the ladder of five delays, what Retry-After does to it, and jitter. Waiting is
+// When a failed delivery is tried again: after one of five delays, what Retry-After does to it, and jitter. Waiting is
 // tier-worker.ts's.
 
 import { type RetryTier, retryTiers } from '../../../platform/webhooks/webhook-streams.ts';

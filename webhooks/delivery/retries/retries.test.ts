@@ -1,4 +1,4 @@
-// The ladder of retries at a real broker with clocks that this test sets: no retry comes before its time, each comes
+// The retries of deliveries at a real broker with clocks that this test sets: no retry comes before its time, each comes
 // when its time has come, however many wait beside it and whatever becomes of the clock on the wall.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
