@@ -12,6 +12,7 @@ import { listProfiles } from '../harness/clients/profile-client.ts';
 import { root } from '../harness/source-tree.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { layoutShift } from '../harness/web/page-faults.ts';
+import { questionForms } from '../harness/web/question-forms.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
 
@@ -30,10 +31,6 @@ const table = readFileSync(join(root, 'web', 'routes.ts'), 'utf8');
 const routes: Route[] = [...table.matchAll(/^ {2}(open|inside)\(\s*'([^']+)'/gm)].map(
   ([, access, pattern = '']) => ({ pattern, isOpen: access === 'open' }),
 );
-const formsOfQuestions = [
-  ...['trends', 'segmentation', 'sessions', 'funnel', 'retention'],
-  ...['user-flow', 'top-k', 'lifecycle', 'stickiness'],
-];
 
 describe.runIf(hasBrowser)('every page', () => {
   const app = useWebApp(() => ({ MILLRACE_WEBHOOK_ALLOW: '127.0.0.0/8' }));
@@ -57,7 +54,7 @@ describe.runIf(hasBrowser)('every page', () => {
       project: [projectId],
       org: [organizationId],
       profile: [named?.id ?? ''],
-      type: formsOfQuestions,
+      type: questionForms,
       webhook: [await makeWebhook()],
       alert: [await makeAlert()],
       board: ['overview'],

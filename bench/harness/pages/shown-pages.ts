@@ -1,11 +1,7 @@
 // The pages that `npm run shots` takes pictures of, and the addresses at which a demo has nothing to show.
 
 import { dayMs } from '../../../platform/clock.ts';
-
-const forms = [
-  ...['trends', 'segmentation', 'sessions', 'funnel', 'retention'],
-  ...['user-flow', 'top-k', 'lifecycle', 'stickiness'],
-];
+import { questionForms } from '../../../test/harness/web/question-forms.ts';
 
 /** Without an account. */
 export const openPages: Record<string, string> = { 'sign-in': '/sign-in', 'sign-up': '/sign-up' };
@@ -32,7 +28,9 @@ export function pagesOf(demo: {
     events: `${project}/events`,
     visits: `${project}/visits`,
     profiles: `${project}/profiles`,
-    ...Object.fromEntries(forms.map((form) => [form, `${project}/insights/${form}?${days}`])),
+    ...Object.fromEntries(
+      questionForms.map((form) => [form, `${project}/insights/${form}?${days}`]),
+    ),
     boards: `${project}/boards`,
     board: `${project}/boards/overview?${days}`,
     alerts: `${project}/alerts`,
