@@ -1,9 +1,9 @@
 // The type of deliveries that tell of alerts, in the catalogue: the schema of its data, and an example.
 
+import { hourMs } from '../../../platform/clock.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { type PayloadAlert, renderAlert } from '../../../platform/webhooks/alert-payload.ts';
 
-const hourMs = 3_600_000;
 const text = { type: 'string' } as const;
 const time = { ...text, format: 'date-time' } as const;
 const states = ['ALERT_STATE_OK', 'ALERT_STATE_FIRING', 'ALERT_STATE_NO_DATA'];

@@ -43,7 +43,7 @@ export function exampleEvent(
   }
   const kind = eventType === 'event' ? exampleKind : eventType;
   const properties = new Map<string, PayloadValue>();
-  for (const { snakeName } of wellKnownKinds.get(kind) ?? []) {
+  for (const { snakeName } of listedProperties(eventType)) {
     properties.set(snakeName, exampleTexts[snakeName] ?? `${snakeName}-1`);
   }
   const part = renderEvent({
@@ -75,8 +75,16 @@ const sourceSchema = {
   description: 'The key that brought the event. Anybody can send what came with a PUBLIC one.',
 };
 
+/** Throws for a type of rooms whose kind lists none: its schema would be empty, and its example without ids. */
+function listedProperties(eventType: Exclude<EventType, 'alert'>) {
+  if (eventType === 'event') return [];
+  const listed = wellKnownKinds.get(eventType);
+  if (listed === undefined) throw new Error(`${eventType} is not among the well-known kinds`);
+  return listed;
+}
+
 function dataOfEvent(eventType: Exclude<EventType, 'alert'>): JsonObject {
-  const wellKnown = wellKnownKinds.get(eventType) ?? [];
+  const wellKnown = listedProperties(eventType);
   // Ids too are texts.
   const properties = Object.fromEntries(wellKnown.map(({ camelName }) => [camelName, text]));
   const required = wellKnown.filter(({ isRequired }) => isRequired);

@@ -1,5 +1,6 @@
 // Queues the deliveries of a range of time again, page by page: however long their bodies are, one page is in memory.
 
+import { minuteMs } from '../../../platform/clock.ts';
 import type { Delivery } from '../../../platform/webhooks/delivery.ts';
 import type { DeliverySelection, StoredDelivery } from '../../attempts/read-deliveries.ts';
 import type { ManagementParts } from '../management-parts.ts';
@@ -10,7 +11,6 @@ export const maxRecovered = 10_000;
 const pageSize = 100;
 /** Others wait for their answers too. What is left is the caller's next request. */
 const maxWorkMs = 20_000;
-const minuteMs = 60_000;
 
 export interface Recovered {
   deliveryIds: string[];
