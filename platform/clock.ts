@@ -1,5 +1,7 @@
 // The only place that asks for the time. Everything that depends on time takes a Clock, so that tests can set it.
 
+export const minuteMs = 60_000;
+export const hourMs = 3_600_000;
 /** A day of UTC, which counts no leap seconds. */
 export const dayMs = 86_400_000;
 

@@ -1,9 +1,10 @@
 // Every number of the contract, and every bound that more than one file needs, with units in the names. Where a comment
 // says "contract", the interface sets the limit; the others are our choice. A bound of one file stays in that file.
 
+import { hourMs } from './clock.ts';
+
 const KiB = 1024;
 const MiB = 1024 * KiB;
-const hourMs = 3_600_000;
 
 /** Contract: events in one BatchCreate call. */
 export const maxEventsPerRequest = 1_000;

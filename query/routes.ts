@@ -1,9 +1,6 @@
 // The methods of the read services: each with its handler, the limit on reads, the deadline, and the one place where a
 // failure becomes an answer.
-// A new method: 1. its definition below proto/, then `npm run generate`; 2. its row in platform/access/access-table.ts;
-// 3. its handler in a folder here, new dependencies in QueryOptions and foundation.ts; 4. its `router.rpc` below;
-// 5. its need in test/access-matrix.test.ts, unless it is the service's `*`; 6. a test beside the handler. A new
-// service also has a place in test/harness/services/accounts.ts and read-service.ts. CONTRIBUTING.md says more.
+// CONTRIBUTING.md has the recipe of a new method.
 
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';

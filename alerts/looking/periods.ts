@@ -1,5 +1,6 @@
 // The periods that an alert is looked at for: five minutes, hours and days of a time zone.
 
+import { hourMs } from '../../platform/clock.ts';
 import { dayAt, dayStart, offsetMs } from '../../platform/zones/wall-clock.ts';
 import { AlertInterval } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 
@@ -10,7 +11,6 @@ export interface Period {
 }
 
 const fiveMinutesMs = 300_000;
-const hourMs = 3_600_000;
 
 /** The newest period that has ended by `nowMs`. */
 export function lastPeriod(interval: AlertInterval, timezone: string, nowMs: number): Period {

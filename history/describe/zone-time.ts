@@ -1,8 +1,8 @@
 // From what a clock on a wall showed to the moment: some exports count their seconds in the zone of a project.
 
+import { minuteMs } from '../../platform/clock.ts';
 import { zones } from '../../platform/zones/zones.ts';
 
-const minuteMs = 60_000;
 /** All zones are off by whole quarters of an hour. */
 export const quarterMs = 15 * minuteMs;
 

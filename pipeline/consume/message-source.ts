@@ -18,6 +18,8 @@ const roomPauseMs = 50;
 export type DoneMessages = Pick<Ledger, 'hwm' | 'lastDone' | 'isDone'> &
   Partial<Pick<Ledger, 'newestMs'>>;
 
+const noneDone: DoneMessages = { hwm: 0, lastDone: 0, isDone: () => false };
+
 /**
  * Two counters, both sequences of the stream, say how far a source is:
  *
@@ -31,8 +33,6 @@ export type DoneMessages = Pick<Ledger, 'hwm' | 'lastDone' | 'isDone'> &
  * moved: a contradiction ends the source and the shard starts again from its ledger, which repeats work but loses
  * nothing.
  */
-const noneDone: DoneMessages = { hwm: 0, lastDone: 0, isDone: () => false };
-
 export class MessageSource {
   readonly #stream: EventStream;
   #done: DoneMessages = noneDone;

@@ -1,6 +1,7 @@
 // A set of minutes, one bit each, in pages of a day: recent events need a few pages, events of decades a few thousand.
 
-const minuteMs = 60_000;
+import { minuteMs } from '../../platform/clock.ts';
+
 const minutesPerPage = 1_440;
 const wordsPerPage = minutesPerPage / 32;
 

@@ -2,7 +2,7 @@
 // through all the years since for everybody. It asks about the hours of each visitor's events alone: a visitor may have
 // had a session in each hour between them. sessions.ts says whose sessions memory may lack, and asks.
 
-import { dayMs } from '../../platform/clock.ts';
+import { dayMs, hourMs } from '../../platform/clock.ts';
 import { sessionInactivityMs } from '../../platform/limits.ts';
 import type { SessionlessRows } from '../build/thread-messages.ts';
 
@@ -20,7 +20,6 @@ const maxLookUps = 4;
 const spanMs = dayMs;
 /** SessionlessRows.otherOf of a row whose visitor has one id only. */
 const nobody = -1;
-export const hourMs = 3_600_000;
 
 /**
  * The look-ups for some rows, given as indexes, newest times first. Neighbouring events of a session are at most half

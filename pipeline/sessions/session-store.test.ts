@@ -2,11 +2,12 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
+import { hourMs } from '../../platform/clock.ts';
 import { createLog } from '../../platform/log.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
 import { visitorKey } from '../build/visitor-key.ts';
-import { hourMs, type LookUp } from './look-ups.ts';
+import type { LookUp } from './look-ups.ts';
 import { findSessions } from './session-store.ts';
 import { Sessions } from './sessions.ts';
 

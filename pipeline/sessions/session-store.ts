@@ -2,9 +2,10 @@
 // sessions of some visitors. Only rows of finished batches count: a pending batch is assigned its sessions again.
 
 import type { ClickHouseClient } from '@clickhouse/client';
+import { hourMs } from '../../platform/clock.ts';
 import { splitVisitorKey, visitorKey } from '../build/visitor-key.ts';
 import { inRangesSql, type SequenceRange } from '../write/sequence-ranges.ts';
-import { hourMs, type LookUp } from './look-ups.ts';
+import type { LookUp } from './look-ups.ts';
 import type { StoredSession } from './session-memory.ts';
 
 /** The rows that count: all of earlier streams, and those of this stream up to sequence `hwm`, or of `ahead`. */

@@ -2,11 +2,11 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hourMs } from '../../platform/clock.ts';
 import { SessionModel } from '../../test/harness/models/session-model.ts';
 import { SessionlessTable } from '../build/sessionless-rows.ts';
 import type { SessionlessRows } from '../build/thread-messages.ts';
 import { formatUuid } from '../build/uuid.ts';
-import { hourMs } from './look-ups.ts';
 import type { StoredSession } from './session-memory.ts';
 import { type FindSessions, Sessions, sessionIdOf } from './sessions.ts';
 

@@ -5,7 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadResult, WriteResult } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { hourMs, type LedgerHour } from '../../platform/ledger/ledger-hours.ts';
+import { hourMs } from '../../platform/clock.ts';
+import type { LedgerHour } from '../../platform/ledger/ledger-hours.ts';
 import {
   type LedgerRecord,
   lastDoneOf,

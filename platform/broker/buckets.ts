@@ -1,6 +1,8 @@
 // The broker's key-value buckets by name, and how each is configured. Making them is topology.ts; the records in them
 // belong to the services.
 
+import { hourMs } from '../clock.ts';
+
 export const buckets = {
   instance: 'instance',
   organizations: 'orgs',
@@ -25,7 +27,6 @@ export type BucketName = (typeof buckets)[keyof typeof buckets];
 
 const KiB = 1_024;
 const MiB = 1_024 * KiB;
-const hourMs = 3_600_000;
 
 export const bucketOptions = {
   instance: { history: 1, max_bytes: 1 * MiB, maxValueSize: 64 * KiB },

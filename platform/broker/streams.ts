@@ -1,6 +1,7 @@
 // The broker's streams and their consumer: names, subjects, configurations. Making them is ensure-stream.ts; what flows
 // through them is not known here.
 
+import { hourMs } from '../clock.ts';
 import {
   AckPolicy,
   type ConsumerConfig,
@@ -33,7 +34,6 @@ export const eventsSubjects = 'events.*';
 export const publishedSubjects = [eventsSubjects, 'profiles.*', deadLetterSubjects] as const;
 
 const MiB = 1_048_576;
-const hourMs = 3_600_000;
 
 /** Also the duplicate window of dead letters: long enough for a writer's restart between publish and ack. */
 const deadLetterWindowMs = hourMs;

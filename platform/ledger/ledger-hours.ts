@@ -3,6 +3,7 @@
 // Whoever reads puts both together. pipeline/write/ledger.ts writes the ledger.
 
 import type { RecordBucket, VersionedRecord } from '../broker/record-bucket.ts';
+import { hourMs } from '../clock.ts';
 
 /** Events by what became of them; accepted = stored + duplicates + deadLetters. */
 export interface LedgerCounts {
@@ -25,7 +26,6 @@ export interface HoursRecord extends VersionedRecord {
   hours: readonly LedgerHour[];
 }
 
-export const hourMs = 3_600_000;
 /** 90 days. */
 export const keptHours = 2_160;
 

@@ -3,7 +3,7 @@
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { dayMs } from '../../platform/clock.ts';
+import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts';
 import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
 import { clockMessage } from '../../platform/zones/clock-message.ts';
@@ -44,8 +44,6 @@ interface TimeFields {
 
 /** Of 2026-11-01. */
 const dayCharacters = 10;
-const minuteMs = 60_000;
-const hourMs = 3_600_000;
 
 /** Throws invalid_argument for a range, a zone or buckets that cannot be. */
 export function boardTime(fields: TimeFields, nowMs: number): BoardTime {

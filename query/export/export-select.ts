@@ -1,6 +1,7 @@
 // The statement of an export and the engine's settings for it: it runs long, so in one thread, behind all questions.
 
 import type { RowReader, Select } from '../../platform/clickhouse/select-rows.ts';
+import { hourMs } from '../../platform/clock.ts';
 import type { Statement } from '../read-rows.ts';
 import { eventsStatement } from './events-sql.ts';
 import { formatSettings } from './export-format.ts';
@@ -8,7 +9,6 @@ import type { ExportAsked } from './export-request.ts';
 import { type FlatNames, readFlatNames } from './flat-columns.ts';
 import { activityStatement, profilesStatement } from './profiles-sql.ts';
 
-const hourMs = 3_600_000;
 export const maxExportMs = 2 * hourMs;
 /** Of ClickHouse: higher than that of any question, so that questions go first. */
 const priority = 30;

@@ -4,6 +4,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { minuteMs } from '../../platform/clock.ts';
 import { zones } from '../../platform/zones/zones.ts';
 import { type TimeRange, TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -23,7 +24,7 @@ import { bucketsOf } from './read/form-members.ts';
 import type { Range, Served } from './read/plan-notes.ts';
 import { type Facts, readFacts } from './read/property-types.ts';
 import { type Question, readQuestion } from './read/question.ts';
-import { bucketLabels, minuteMs } from './read/time-buckets.ts';
+import { bucketLabels } from './read/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
 import {
   earliest,

@@ -4,7 +4,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, hourMs } from '../../platform/clock.ts';
 import { hearLive, type LiveConnection } from '../../platform/live/live-messages.ts';
 import { allRefused, projectOfSubject } from '../../platform/live/live-subjects.ts';
 import {
@@ -32,7 +32,6 @@ const maxProjects = 1_000;
 const countedHours = 24;
 /** Rules that an hour counts; there are about seventy. */
 const maxRules = 200;
-const hourMs = 3_600_000;
 /** Of all projects: some 800 of them with all that is kept of one. */
 const maxBytes = 32 * 1_048_576;
 /** Besides its characters, in about: a text with its place in a list; an entry of a map; a map; a project. */

@@ -2,14 +2,13 @@
 // whether anybody still uses it. A request pays for a map look-up; records are written apart, at most once an hour for
 // each key, by whichever process comes first.
 
-import type { Clock } from '../../clock.ts';
+import { type Clock, hourMs } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { setBounded } from '../../memory/bounded-map.ts';
 import { changeRecord, type Records } from '../../records/change-record.ts';
 import type { Authenticate, Authentication } from '../authenticate.ts';
 import type { KeyOwner, ProjectRecord } from '../projects.ts';
 
-const hourMs = 3_600_000;
 const writeEveryMs = 10_000;
 /** Keys whose hour is remembered; a forgotten one costs a look at its record. */
 const maxSeen = 100_000;

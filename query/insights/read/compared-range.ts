@@ -1,15 +1,12 @@
 // The period before a range that an answer is compared with, on the clock of a time zone.
 
-import { dayMs } from '../../../platform/clock.ts';
+import { dayMs, hourMs, minuteMs } from '../../../platform/clock.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { minQuestionMs } from '../../../platform/limits.ts';
 import { dayAt, dayStart, firstMoment, wallMs } from '../../../platform/zones/wall-clock.ts';
 import { Compare } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Range } from './plan-notes.ts';
 import type { Question } from './question.ts';
-import { minuteMs } from './time-buckets.ts';
-
-const hourMs = 3_600_000;
 
 /**
  * Undefined for a question that is not compared. By whole minutes of `nowMs`, so that questions of the same minute are

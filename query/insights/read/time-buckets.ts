@@ -2,7 +2,7 @@
 // here alone, by the zone's offsets (platform/zones), and given to the engine as a list, so that answer and statement
 // cannot differ, and a day without a midnight or an hour that comes twice needs no care elsewhere.
 
-import { dayMs } from '../../../platform/clock.ts';
+import { dayMs, hourMs, minuteMs } from '../../../platform/clock.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { firstMoment, offsetMs, wallMs, wallText } from '../../../platform/zones/wall-clock.ts';
 import { firstWhere, zones } from '../../../platform/zones/zones.ts';
@@ -18,8 +18,6 @@ interface Length {
 
 type Unit = 'minute' | 'hour' | 'day' | 'week' | 'month';
 
-export const minuteMs = 60_000;
-const hourMs = 3_600_000;
 /** The grain of the tables of sums: all zones are off by whole quarters of an hour. */
 export const quarterMs = 900_000;
 /** The longest range of a question without buckets. */

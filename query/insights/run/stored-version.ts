@@ -5,8 +5,9 @@ import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Deadline } from '../../deadline.ts';
 import { readRows } from '../../read-rows.ts';
 import type { Range } from '../read/plan-notes.ts';
+import { quarterMs } from '../read/time-buckets.ts';
 
-const quarterSeconds = 900;
+const quarterSeconds = quarterMs / 1_000;
 /** The last second of a DateTime. */
 const maxSeconds = 2 ** 32 - 1;
 

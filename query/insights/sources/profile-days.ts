@@ -1,6 +1,7 @@
 // Reads the buckets in which profiles were active from profile_days, a row for each UTC day of a profile with a bit
 // for each quarter of an hour in which it sent an event of any kind.
 
+import { dayMs } from '../../../platform/clock.ts';
 import type { Bindings } from '../../filters/bindings.ts';
 import type { Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
@@ -8,8 +9,6 @@ import { quarterMs } from '../read/time-buckets.ts';
 import { bitsOfPlace, placeBits } from '../sql/bucket-bits.ts';
 import { daySql } from '../sql/read-events.ts';
 
-const dayQuarters = 96;
-const dayMs = dayQuarters * quarterMs;
 /** The quarters of a day whose bits are in the column `morning`; the others are in `evening`. */
 const morningQuarters = 48;
 

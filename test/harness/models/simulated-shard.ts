@@ -15,12 +15,13 @@ import type {
   StreamMessage,
 } from '../../../pipeline/consume/event-stream.ts';
 import type { StoredMessages } from '../../../pipeline/consume/queue-state.ts';
-import { hourMs, type LookUp } from '../../../pipeline/sessions/look-ups.ts';
+import type { LookUp } from '../../../pipeline/sessions/look-ups.ts';
 import type { StoredSession } from '../../../pipeline/sessions/session-memory.ts';
 import type { LedgerBucket } from '../../../pipeline/write/ledger.ts';
 import type { LedgerRecord } from '../../../pipeline/write/ledger-record.ts';
 import { includes, type SequenceRange } from '../../../pipeline/write/sequence-ranges.ts';
 import type { WriteResult } from '../../../platform/broker/record-bucket.ts';
+import { hourMs } from '../../../platform/clock.ts';
 
 export const projects = ['p', 'q', 's'] as const;
 /** Messages in this room are for webhooks. */

@@ -3,7 +3,7 @@
 // read tells how much was kept today.
 
 import type { RowReader } from '../../../../platform/clickhouse/select-rows.ts';
-import { utcDateOf } from '../../../../platform/clock.ts';
+import { dayMs, utcDateOf } from '../../../../platform/clock.ts';
 import type { Deadline } from '../../../deadline.ts';
 import { readRows } from '../../../read-rows.ts';
 import { editionOf, type QuestionDays } from '../../sources/day-cells.ts';
@@ -21,7 +21,7 @@ export interface SeriesDays {
   reachDays: number;
 }
 
-const daySeconds = 86_400;
+const daySeconds = dayMs / 1_000;
 /** Its events, and whether every series has it: a question of many series must not have more rows than a small read. */
 const rowsOfDay = 2;
 const maxCharacters = 4 * 1_048_576;
