@@ -35,8 +35,12 @@ function wholeOf(unitMs: number, { fromMs, toMs }: Range): Range {
 /** Longer lists of days would make the look at them dearer than what it saves. */
 const maxDays = 400;
 
+/** The last day that a column of days can be, since the epoch: 6 June 2149. */
+const lastDate = 65_535;
+
 /** Whether the range has two whole UTC days, and not too many: only then are days kept. */
 export function hasDays({ fromMs, toMs }: Range): boolean {
+  if (toMs > lastDate * dayMs) return false;
   const whole = Math.floor(toMs / dayMs) - Math.ceil(fromMs / dayMs);
   return whole > 1 && Math.ceil(toMs / dayMs) - Math.floor(fromMs / dayMs) <= maxDays + 1;
 }

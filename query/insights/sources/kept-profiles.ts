@@ -57,7 +57,7 @@ export function keptProfiles(question: Question, condition: EventCondition): Kep
     },
     counts: `SELECT moment_ms AS bucket, ${profiles} AS profiles FROM (${keptCellsSql(question, key)}) WHERE moment_ms IN ${kept.wholeZoneDays}`,
     changed: `SELECT moment_ms AS bucket, profile_key ${from(` AND profile_key IN ${changedKeysSql(question)}`)}`,
-    mayBeOther: eventsWhere(`toDate(occur_time) NOT IN ${kept.daysOfWholeZoneDays}`),
+    mayBeOther: eventsWhere(`toDate(occur_time) IN ${kept.daysBesideWholeZoneDays}`),
     isOther: (startMs) => `${startMs} NOT IN ${kept.wholeZoneDays}`,
   };
 }

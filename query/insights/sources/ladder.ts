@@ -190,7 +190,7 @@ function refusesDayCells(question: Question, need: Need): string | undefined {
   }
   return hasDays(question)
     ? undefined
-    : 'the range has less than two whole UTC days, or more than 400';
+    : 'the range has less than two whole UTC days or more than 400, or ends after 2149';
 }
 
 /** kept_active_profiles: days of a zone, the number of their profiles and who they are, of some events. */

@@ -43,12 +43,11 @@ export function visitDays(question: Question, { unkept }: { unkept: boolean }): 
   question.notes.reads.push(window);
   const between = (day: string, startMs: number, endMs: number): string =>
     `${day} >= ${daySql(startMs, bindings)} AND ${day} <= ${daySql(endMs - 1, bindings)}`;
-  const without = (day: string, days: string): string =>
-    unkept ? ` AND ${day} NOT IN ${days}` : '';
+  const only = (day: string, days: string): string => (unkept ? ` AND ${day} IN ${days}` : '');
   const near = (day: string): string =>
-    between(day, window.fromMs, window.toMs) + without(day, kept.daysApart);
+    between(day, window.fromMs, window.toMs) + only(day, kept.daysAroundOthers);
   const isNear = eventsWhere(`(${near('toDate(occur_time)')})`);
-  return daysOf((day) => between(day, fromMs, toMs) + without(day, kept.days), near, {
+  return daysOf((day) => between(day, fromMs, toMs) + only(day, kept.otherDays), near, {
     events: { condition: unkept ? isNear : every, ...window },
     isInRange: (first) =>
       `${first} >= ${momentSql(fromMs, bindings)} AND ${first} < ${momentSql(toMs, bindings)}`,

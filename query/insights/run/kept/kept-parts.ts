@@ -3,17 +3,21 @@
 import { dayMs } from '../../../../platform/clock.ts';
 import type { QuestionDays } from '../../sources/day-cells.ts';
 
-/** From the day before the range to the day after it: those that are not beside a day that has to be counted. */
-export function daysApartOf(
+/** The UTC days of the range that are not among these. */
+export function daysBeside(
   { firstOfRange, lastOfRange }: QuestionDays,
-  kept: readonly number[],
+  days: readonly number[],
 ): number[] {
-  const isKept = new Set(kept);
-  const isCounted = (day: number): boolean =>
-    day >= firstOfRange && day <= lastOfRange && !isKept.has(day);
-  const length = lastOfRange - firstOfRange + 3;
-  const days = Array.from({ length }, (_, index) => firstOfRange - 1 + index);
-  return days.filter((day) => day >= 0 && ![day - 1, day, day + 1].some(isCounted));
+  const known = new Set(days);
+  const length = lastOfRange - firstOfRange + 1;
+  const all = Array.from({ length }, (_, index) => firstOfRange + index);
+  return all.filter((day) => !known.has(day));
+}
+
+/** These, and the day before and the day after each. */
+export function daysAround(days: readonly number[]): number[] {
+  const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
+  return [...around];
 }
 
 /** When the days of the zone begin that lie whole in the range, and begin on a day that is kept. */

@@ -8,7 +8,7 @@ import type { Deadline } from '../../../deadline.ts';
 import { readRows } from '../../../read-rows.ts';
 import { editionOf, type QuestionDays } from '../../sources/day-cells.ts';
 import { dateTimeSeconds } from '../stored-version.ts';
-import { daysApartOf, daysOfWhole, wholeZoneDaysOf } from './kept-parts.ts';
+import { daysAround, daysBeside, daysOfWhole, wholeZoneDaysOf } from './kept-parts.ts';
 
 /** Days of some series, since the epoch. */
 export interface SeriesDays {
@@ -106,22 +106,24 @@ export class DaysLook {
     const kept = [...this.#kept.keys()].filter((day) => this.isKept(day)).sort((a, b) => a - b);
     const { dates, versions, editions } = this.#named(kept);
     const whole = wholeZoneDaysOf(range, kept);
+    const others = daysBeside(range, kept);
+    const besideWhole = daysBeside(range, daysOfWhole(range, whole, kept));
     return {
       ...{ kept: dates, kept_versions: versions, kept_editions: editions },
       kept_reach: String(this.days.reachDays),
-      days_apart: daysApartOf(range, kept).map(utcDateOf),
+      other_days: others.map(utcDateOf),
+      days_around_others: daysAround(others).map(utcDateOf),
       whole_zone_days: whole.map(BigInt),
-      days_of_whole_zone_days: daysOfWhole(range, whole, kept).map(utcDateOf),
+      days_beside_whole_zone_days: besideWhole.map(utcDateOf),
     };
   }
 
   /** The parameters of the statements that keep these days, ascending. */
   paramsToKeep({ buckets, dayStarts }: QuestionDays, days: readonly number[]) {
     const { dates, versions, editions } = this.#named(days);
-    const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
     return {
       ...{ days_to_keep: dates, versions_to_keep: versions, editions_to_keep: editions },
-      days_around: [...around].map(utcDateOf),
+      days_around: daysAround(days).map(utcDateOf),
       ...{ kept_buckets: buckets, day_starts: dayStarts.map(BigInt) },
     };
   }
