@@ -1,5 +1,5 @@
-// The retries of deliveries at a real broker with clocks that this test sets: no retry comes before its time, each comes
-// when its time has come, however many wait beside it and whatever becomes of the clock on the wall.
+// The retries of deliveries at a real broker with clocks that this test sets: no retry comes before its time, each
+// comes when its time has come, however many wait beside it and whatever becomes of the clock on the wall.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
