@@ -14,6 +14,7 @@ import { validateBench } from './questions/ingest/validate.ts';
 import { insightsBoardBench } from './questions/insights/board.ts';
 import { insightsFairnessBench } from './questions/insights/fairness.ts';
 import { insightsGrowthBench } from './questions/insights/growth.ts';
+import { insightsPersonsBench } from './questions/insights/persons.ts';
 import { insightsBench } from './questions/insights/speed.ts';
 import { insightsStrangersBench } from './questions/insights/strangers.ts';
 import { insightsUnderLoadBench } from './questions/insights/under-load.ts';
@@ -58,6 +59,7 @@ export const benches: readonly Bench[] = [
   webLiveBench,
   webOverviewBench,
   insightsBench,
+  insightsPersonsBench,
   insightsBoardBench,
   insightsGrowthBench,
   insightsUnderLoadBench,

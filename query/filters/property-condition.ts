@@ -20,6 +20,8 @@ interface PropertyPlace {
   column: string | undefined;
   value(map: MapColumn): string;
   has(map: MapColumn): string;
+  /** One search of the map, where `has` and `value` are two. */
+  valueOrNull(map: MapColumn): string;
 }
 
 type MapColumn = (typeof propertyMaps)[number]['column'];
@@ -32,6 +34,7 @@ export function placeOf(key: string, bindings: Bindings): PropertyPlace {
     column: columnOfProperty.get(key)?.column,
     value: (map) => `${map}[${bound}]`,
     has: (map) => `mapContains(${map}, ${bound})`,
+    valueOrNull: (map) => `arrayElementOrNull(${map}, ${bound})`,
   };
 }
 

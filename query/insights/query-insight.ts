@@ -22,7 +22,7 @@ import type { LeftOutCount, LookUp } from './forms/plan.ts';
 import { comparedRange } from './read/compared-range.ts';
 import { bucketsOf } from './read/form-members.ts';
 import type { Range, Served } from './read/plan-notes.ts';
-import { type Facts, readFacts } from './read/property-types.ts';
+import { asksFacts, type Facts, readFacts } from './read/property-types.ts';
 import { type Question, readQuestion } from './read/question.ts';
 import { bucketLabels } from './read/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
@@ -103,7 +103,8 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
     together.stored.set(key, stored);
     return stored;
   };
-  await checkWork(asked, () => storedIn(rangeOfReads(first.question.notes.reads)), deadline);
+  const looked = (): Stored => storedIn(rangeOfReads(first.question.notes.reads));
+  await checkWork(asked, () => looked().seen(), deadline);
   const facts = await factsOf(runs, call, first, together);
   const { question, sql, maxRows, lookUps = [], read } = facts ? planOf(asked, facts) : first;
   const sources = sourcesOf(question);
@@ -144,7 +145,7 @@ async function factsOf(
   { question: { notes } }: Planned,
   together: AskedTogether,
 ): Promise<Facts | undefined> {
-  if (notes.properties.size === 0 && !notes.asksDeletions) return undefined;
+  if (!asksFacts(notes)) return undefined;
   const look = () => readFacts(runs.smallReads(projectId), projectId, notes, deadline);
   return together.facts.get(JSON.stringify([...notes.properties]), deadline.signal, look);
 }

@@ -28,6 +28,13 @@ export function pointRows(points: readonly JsonObject[], ...before: string[]): A
     .map(({ time, value }) => [...before, secondsOf(time), numberOf(value)]);
 }
 
+/** Rows of the points of all series of TRENDS without breakdowns. */
+export function pointsOfSeries(answers: readonly JsonObject[]): AnswerRow[] {
+  return answers.flatMap((answer) =>
+    listOf(answer, 'trends', 'series').flatMap((series) => pointRows(listOf(series, 'points'))),
+  );
+}
+
 const tolerance = 1e-9;
 
 /** Throws with the first row that differs; floats may differ by a billionth. */

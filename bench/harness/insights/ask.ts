@@ -8,36 +8,59 @@ import { runStatement } from '../engine/engine-statement.ts';
 import type { Layout } from './layout.ts';
 import type { AnswerRow, Asked, Question } from './question.ts';
 
-const queryPath = '/shared.insights.v1.InsightsService/Query';
+const path = '/shared.insights.v1.InsightsService/';
 const agent = new Agent({ keepAlive: true });
 /** What the service gives its own statements. */
 const settings = 'max_threads = 2, output_format_json_quote_64bit_integers = 0';
 
+type Service = Pick<Stack, 'baseUrl' | 'privateKey'>;
+
 /** The answers of all its queries, asked at once. With an as_of only rows of events can tell. */
 export async function askQuestion(
-  stack: Pick<Stack, 'baseUrl' | 'privateKey'>,
+  service: Service,
   { queries }: Pick<Question, 'queries'>,
   asked: Asked,
   asOfMs?: number,
 ): Promise<JsonObject[]> {
-  const calls = queries.map(async ({ granularity, spec }) => {
-    const { status, text } = await post(
-      stack.baseUrl,
-      queryPath,
-      { 'x-api-key': stack.privateKey },
-      {
-        ...{ spec, granularity },
-        timezone: asked.timezone,
-        timeRange: { from: momentOf(asked.fromMs), to: momentOf(asked.toMs) },
-        ...(asOfMs !== undefined && { asOf: momentOf(asOfMs) }),
-      },
-    );
-    check(status === 200, `Query answered ${status}: ${text.slice(0, 500)}`);
-    const answer: unknown = JSON.parse(text);
-    check(isObject(answer), 'an answer is an object');
-    return isObject(answer) ? answer : {};
-  });
+  const calls = queries.map(({ granularity, spec }) =>
+    call(service, 'Query', {
+      ...{ spec, granularity },
+      timezone: asked.timezone,
+      timeRange: timeRangeOf(asked),
+      ...(asOfMs !== undefined && { asOf: momentOf(asOfMs) }),
+    }),
+  );
   return Promise.all(calls);
+}
+
+/** A page of the persons behind a number of its first query, which `point` names. */
+export async function askPersons(
+  service: Service,
+  { queries }: Pick<Question, 'queries'>,
+  asked: Asked,
+  { point, pageSize }: { point: JsonObject; pageSize: number },
+): Promise<JsonObject> {
+  const { timezone } = asked;
+  return call(service, 'SegmentUsers', {
+    ...{ timeRange: timeRangeOf(asked), pageSize },
+    point: { ...queries[0], timezone, ...point },
+  });
+}
+
+async function call(
+  { baseUrl, privateKey }: Service,
+  method: string,
+  body: JsonObject,
+): Promise<JsonObject> {
+  const { status, text } = await post(baseUrl, path + method, { 'x-api-key': privateKey }, body);
+  check(status === 200, `${method} answered ${status}: ${text.slice(0, 500)}`);
+  const answer: unknown = JSON.parse(text);
+  check(isObject(answer), 'an answer is an object');
+  return isObject(answer) ? answer : {};
+}
+
+function timeRangeOf({ fromMs, toMs }: Asked): JsonObject {
+  return { from: momentOf(fromMs), to: momentOf(toMs) };
 }
 
 /** With node:http, because fetch costs the client a millisecond of CPU more on the same cores. */
@@ -80,6 +103,6 @@ export async function askEngine(
     });
 }
 
-function momentOf(ms: number): string {
+export function momentOf(ms: number): string {
   return new Date(ms).toISOString();
 }

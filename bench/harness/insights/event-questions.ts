@@ -1,6 +1,6 @@
 // Questions about events, whoever sent them: trends, a filter, breakdowns, the greatest groups, ways of visits.
 
-import { listOf, numberOf, pointRows } from './answers.ts';
+import { listOf, numberOf, pointRows, pointsOfSeries } from './answers.ts';
 import { dayOf, type Question, within } from './question.ts';
 
 const pageViews = { kind: 'page_view' };
@@ -73,6 +73,34 @@ const topPaths: Question = {
     ),
 };
 
+/** The level at which quantileExact finds the nearest rank: it takes the place after the level of all, rounded down. */
+const level95 = 0.95 - 1e-11;
+
+const percentile: Question = {
+  name: 'P95 of a price',
+  ...{ daysAreKept: false, days: 30 },
+  queries: [
+    {
+      granularity: day,
+      spec: {
+        insightType: 'INSIGHT_TYPE_TRENDS',
+        events: [
+          {
+            event: { kind: 'product_viewed' },
+            ...{ aggregation: 'AGGREGATION_TYPE_P95', aggregationProperty: 'price' },
+          },
+        ],
+      },
+    },
+  ],
+  sql: (
+    layout,
+    asked,
+  ) => `SELECT ${dayOf(layout, asked)} AS day, quantileExact(${level95})(${layout.double('price')})
+    FROM ${layout.from} WHERE ${within(layout, asked)} AND ${layout.kind} = 'product_viewed' GROUP BY day`,
+  rowsOf: pointsOfSeries,
+};
+
 const hops = 5;
 
 const userFlow: Question = {
@@ -124,6 +152,7 @@ export const eventQuestions: readonly Question[] = [
     breakdown: 'plan',
     group: ({ custom }) => custom('plan'),
   }),
+  percentile,
   userFlow,
   topPaths,
 ];

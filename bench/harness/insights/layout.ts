@@ -31,6 +31,8 @@ export interface Layout {
   custom(name: string): string;
   /** Holds where a custom property is this text, which is not a number's or a time's. */
   customIs(name: string, text: string): string;
+  /** A custom property that all events of the statement have as a double. */
+  double(name: string): string;
 }
 
 /** Names and values are the bench's own, so that they may stand in a statement. */
@@ -52,6 +54,7 @@ export function ourLayout(projectId: string): Layout {
     ...{ channel: 'e.channel', utmCampaign: 'e.utm_campaign', country: 'e.country' },
     deviceType: 'e.device_type',
     customIs: (name, text) => `e.string_properties['${name}'] = '${text}'`,
+    double: (name) => `e.double_properties['${name}']`,
     custom: (
       name,
     ) => `multiIf(mapContains(e.string_properties, '${name}'), e.string_properties['${name}'],

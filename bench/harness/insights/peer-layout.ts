@@ -32,6 +32,7 @@ export function peerLayout(projectId: string): Layout {
     deviceType: text('$deviceType'),
     custom: text,
     customIs: (name, value) => `${text(name)} = '${value}'`,
+    double: (name) => `JSONExtractFloat(e.properties, '${name}')`,
   };
 }
 

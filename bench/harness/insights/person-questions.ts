@@ -2,7 +2,7 @@
 // all ids that were merged.
 
 import { dayMs } from '../../../platform/clock.ts';
-import { listOf, numberOf, pointRows, secondsOf } from './answers.ts';
+import { listOf, numberOf, pointRows, pointsOfSeries, secondsOf } from './answers.ts';
 import { funnelQuestions } from './funnels/funnel-questions.ts';
 import type { Layout } from './layout.ts';
 import { type Asked, dayOf, type Question, within } from './question.ts';
@@ -25,12 +25,45 @@ function uniqueUsers(name: string, kind: string): Question {
     queries: [{ granularity: day, spec: { insightType: 'INSIGHT_TYPE_TRENDS', events } }],
     sql: (layout, asked) => `SELECT ${dayOf(layout, asked)} AS day, uniqExact(${layout.user})
       ${persons(layout, asked, ofKind(layout, kind))} GROUP BY day`,
-    rowsOf: (answers) =>
-      answers.flatMap((answer) =>
-        listOf(answer, 'trends', 'series').flatMap((series) => pointRows(listOf(series, 'points'))),
-      ),
+    rowsOf: pointsOfSeries,
   };
 }
+
+function pricePerUser(
+  name: string,
+  aggregation: string,
+  sql: (layout: Layout, day: string, from: string) => string,
+): Question {
+  const event = { kind: 'product_viewed' };
+  const events = [{ event, aggregation, aggregationProperty: 'price' }];
+  return {
+    ...{ name, daysAreKept: false, days: 30 },
+    queries: [{ granularity: day, spec: { insightType: 'INSIGHT_TYPE_TRENDS', events } }],
+    sql: (layout, asked) =>
+      sql(
+        layout,
+        `${dayOf(layout, asked)} AS day`,
+        persons(layout, asked, ofKind(layout, event.kind)),
+      ),
+    rowsOf: pointsOfSeries,
+  };
+}
+
+/** Plain sums of doubles, whose last digits depend on the order of the rows. */
+const sumPerUser = pricePerUser(
+  'sum of prices per user',
+  'AGGREGATION_TYPE_SUM_PER_USER',
+  (layout, day, from) => `SELECT ${day}, sum(${layout.double('price')}) / uniqExact(${layout.user})
+    ${from} GROUP BY day`,
+);
+
+const meanPerUser = pricePerUser(
+  'mean price per user',
+  'AGGREGATION_TYPE_AVG_PER_USER',
+  (layout, day, from) => `SELECT day, avg(mean) FROM (
+      SELECT ${day}, ${layout.user} AS person, avg(${layout.double('price')}) AS mean ${from} GROUP BY day, person)
+    GROUP BY day`,
+);
 
 const retentionOf = (name: string, kind: string): Question => ({
   ...{ name, daysAreKept: true, days: 56 },
@@ -143,6 +176,7 @@ const topUsers: Question = {
 export const personQuestions: readonly Question[] = [
   uniqueUsers('unique users of one kind', 'page_view'),
   uniqueUsers('unique users of all kinds', ''),
+  ...[sumPerUser, meanPerUser],
   ...funnelQuestions,
   retentionOf('weekly retention, 8 weeks', ''),
   retentionOf('weekly retention of one kind', 'page_view'),

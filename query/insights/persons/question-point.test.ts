@@ -286,6 +286,35 @@ it('has as many as a row of TOP_K counts users', async () => {
   }
 });
 
+it('refuses before they run the persons of a question that is refused itself', async () => {
+  const project = `prj_${randomUUID()}`;
+  const countEvents = (events: number) =>
+    service.clickhouse.insert({
+      table: 'event_counts',
+      values: [{ project_id: project, kind: 'view', quarter: startMs / 1_000, events }],
+      format: 'JSONEachRow',
+    });
+  const spec = {
+    insightType: InsightType.FUNNEL,
+    events: Array.from({ length: 20 }, (_, n) => ({ event: { kind: `k${n}` } })),
+    breakdowns: Array.from({ length: 5 }, (_, n) => ({ property: `p${n}` })),
+  };
+  const ofProject = service.insights(project);
+  const persons = () => ofProject.segmentUsers({ timeRange, point: { spec, step: 1 } });
+  await countEvents(4_166_666);
+  expect(await persons()).toMatchObject({ distinctIds: [] });
+  await countEvents(1);
+  const failed = (asked: Promise<unknown>): Promise<ConnectError> =>
+    asked.then(() => expect.fail('answered'), ConnectError.from);
+  const [refused, ofQuestion] = [
+    await failed(persons()),
+    await failed(ofProject.query({ timeRange, spec })),
+  ];
+  expect(refused.code).toBe(Code.ResourceExhausted);
+  expect(refused.rawMessage).toContain('20 entries by 5 breakdowns take at most 4166666 events');
+  expect(refused.rawMessage).toBe(`point.${ofQuestion.rawMessage}`);
+});
+
 it('refuses what names no number, by the names of its own fields', async () => {
   const refused = async (point: Point, more = {}): Promise<string> => {
     const error = await client()

@@ -24,6 +24,7 @@ import { cellsOfBucket } from '../forms/users/funnel/funnel-users.ts';
 import { cellsOfState } from '../forms/users/lifecycle.ts';
 import { cellOfCohort } from '../forms/users/retention.ts';
 import { type Behind, type Question, readQuestion } from '../read/question.ts';
+import type { SourceName } from '../sources/ladder.ts';
 import { byPerson } from '../sql/persons.ts';
 import { groupColumn } from '../sql/read-events.ts';
 
@@ -54,8 +55,8 @@ export function readPoint(
     breakdowns: [...asked.breakdowns, byPerson],
     breakdownKeys: [...asked.breakdownKeys, byPerson],
     behind: { ...page, cells, without, group },
-    // Persons are found in events alone.
-    sources: [],
+    // What is kept is the answer's.
+    sources: ['profile_days', 'profile_listing'] satisfies SourceName[],
   };
 }
 

@@ -10,8 +10,6 @@ import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
   type EventQuery,
-  Granularity,
-  InsightQuerySpecSchema,
   type QuestionPoint,
   type SegmentUsersRequest,
   SegmentUsersRequestSchema,
@@ -31,8 +29,7 @@ import { createBindings } from '../../filters/bindings.ts';
 import { kindsOf } from '../../filters/event-kinds.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
 import { anyOf, eventCondition, groupsCondition } from '../read/event-condition.ts';
-import { createNotes } from '../read/plan-notes.ts';
-import { checkFilterLists, type Question } from '../read/question.ts';
+import { checkFilterLists, questionOfRange } from '../read/question.ts';
 import { keyTextSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
 import { mergedIds, type ReadRows } from './person-ids.ts';
@@ -71,7 +68,7 @@ export async function segmentUsers(
           projectId,
           { ...request, point: { ...point, timezone: point.timezone || timezoneOf(projectId) } },
           afterKey,
-          read,
+          { clickhouse, deadline, read },
         );
   const response = create(SegmentUsersResponseSchema, users);
   if (users.lastKey !== undefined) {
@@ -120,14 +117,14 @@ async function usersBehind(
   projectId: string,
   request: SegmentUsersRequest & { point: QuestionPoint },
   afterKey: string,
-  read: ReadRows,
+  { clickhouse, deadline, read }: { clickhouse: RowReader; deadline: Deadline; read: ReadRows },
 ): Promise<Users> {
   if (request.events.length > 0) throw notBesidePoint('events');
   if (request.filterGroups.length > 0) throw notBesidePoint('filterGroups');
   const pageSize = readPageSize(request.pageSize, { usual: maxPersons, most: maxPersons });
   const page = { afterKey, maxPersons: pageSize + 1 };
   const question = readPoint(projectId, request, page);
-  const keys = await keysBehind(question, read);
+  const keys = await keysBehind(question, clickhouse, deadline, read);
   const persons = await personsOf(question, keys.slice(0, pageSize), read);
   return {
     distinctIds: persons.map(({ distinctId }) => distinctId),
@@ -181,14 +178,8 @@ function usersSql(
   const scope = { project, bindings };
   const { filterGroups, filterGroupsOperator } = request;
   const range = readTimeRange(request.timeRange);
-  const question: Question = {
-    ...{ projectId, project, bindings, ...range, asOfMs: undefined, buckets: [range.fromMs] },
-    spec: create(InsightQuerySpecSchema),
-    ...{ timezone: 'UTC', granularity: Granularity.DAY, breakdowns: [], breakdownKeys: [] },
-    ...{ standIns: undefined, groupLimit: 0, typesOf: () => undefined, hasDeletions: () => true },
-    everyEvent: groupsCondition(filterGroups, filterGroupsOperator, scope, ''),
-    notes: createNotes(),
-  };
+  const everyEvent = groupsCondition(filterGroups, filterGroupsOperator, scope, '');
+  const question = questionOfRange(projectId, scope, range, everyEvent);
   const did = anyOf(
     events.map((event, index) => eventCondition(event, `events[${index}]${member}`, scope)),
   );

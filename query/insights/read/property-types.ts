@@ -30,6 +30,11 @@ export interface Facts {
 /** Of a question about which nobody knows anything. */
 export const noFacts: Facts = { types: undefined, hasDeletions: true };
 
+/** Whether planning would have liked to know something. */
+export function asksFacts({ properties, asksDeletions }: PlanNotes): boolean {
+  return properties.size > 0 || asksDeletions;
+}
+
 const deletionsPart = 'deletions';
 
 /** What planning has asked for. Throws as readRows does. */

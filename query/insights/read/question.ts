@@ -1,6 +1,7 @@
 // Checks what all questions have in common: range, zone, buckets, filter groups, breakdowns, and the bounds on all
 // their texts together. The parts of one form are checked by its own file.
 
+import { create } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import {
   checkFilterCount,
@@ -15,10 +16,11 @@ import {
   minQuestionMs,
 } from '../../../platform/limits.ts';
 import type { PropertyFilter } from '../../../proto/gen/common/v1/filter_pb.js';
-import type {
+import {
   Granularity,
-  InsightQuerySpec,
-  QueryRequest,
+  type InsightQuerySpec,
+  InsightQuerySpecSchema,
+  type QueryRequest,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Bindings, createBindings } from '../../filters/bindings.ts';
 import { checkEventKinds } from '../../filters/event-kinds.ts';
@@ -28,7 +30,7 @@ import { type EventCondition, groupsCondition } from './event-condition.ts';
 import { eventFiltersOf } from './event-filters.ts';
 import { bucketsOf } from './form-members.ts';
 import { maxFormulas } from './formula.ts';
-import { createNotes, type PlanNotes } from './plan-notes.ts';
+import { createNotes, type PlanNotes, type Range } from './plan-notes.ts';
 import type { PropertyTypes } from './property-types.ts';
 import { maxRangeMs, readGranularity, readTimezone, timeBuckets } from './time-buckets.ts';
 
@@ -91,6 +93,27 @@ export interface Question {
   readonly sources?: readonly string[] | undefined;
 }
 
+/** A question about the events of a range: without a form, buckets or breakdowns. */
+export function questionOfRange(
+  projectId: string,
+  { project, bindings }: Pick<Question, 'project' | 'bindings'>,
+  range: Range,
+  everyEvent: EventCondition,
+): Question {
+  return {
+    ...{ projectId, project, bindings, ...range, everyEvent },
+    spec: create(InsightQuerySpecSchema),
+    ...{
+      asOfMs: undefined,
+      timezone: 'UTC',
+      granularity: Granularity.DAY,
+      buckets: [range.fromMs],
+    },
+    ...{ breakdowns: [], breakdownKeys: [], standIns: undefined, groupLimit: 0 },
+    ...{ typesOf: () => undefined, hasDeletions: () => true, notes: createNotes() },
+  };
+}
+
 /** Throws invalid_argument that names the field and its rule. */
 export function readQuestion(
   projectId: string,
@@ -109,14 +132,11 @@ export function readQuestion(
   const breakdowns = spec.breakdowns.map(({ property }, index) =>
     readBreakdown(property, `spec.breakdowns[${index}].property`),
   );
+  const scope = { project, bindings };
+  const everyEvent = groupsCondition(filterGroups, filterGroupsOperator, scope);
   return {
-    projectId,
-    project,
-    bindings,
-    spec,
-    ...range,
-    timezone,
-    granularity,
+    ...questionOfRange(projectId, scope, range, everyEvent),
+    ...{ spec, timezone, granularity },
     asOfMs: readAsOf(request),
     buckets:
       bucketsOf(spec) === 'none'
@@ -128,10 +148,6 @@ export function readQuestion(
     ),
     standIns,
     groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
-    everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
-    typesOf: () => undefined,
-    hasDeletions: () => true,
-    notes: createNotes(),
   };
 }
 
@@ -166,7 +182,7 @@ export function readBreakdown(property: string, field: string): string {
   return traitPrefix + readPropertyName(trait, field);
 }
 
-function readRange({ timeRange }: QueryRequest): { fromMs: number; toMs: number } {
+function readRange({ timeRange }: QueryRequest): Range {
   const fromMs = momentMs('timeRange.from', timeRange?.from);
   const toMs = momentMs('timeRange.to', timeRange?.to);
   if (fromMs === undefined) throw invalidArgument('timeRange.from', 'is required');

@@ -10,8 +10,9 @@ import {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../../deadline.ts';
 import type { Question } from '../read/question.ts';
-import type { Stored } from './insight-runs.ts';
+import { byPerson } from '../sql/persons.ts';
 import { unlessLeft } from './single-flight.ts';
+import type { StoredVersion } from './stored-version.ts';
 
 /** What a form does with each event of the range. */
 interface Work {
@@ -27,25 +28,35 @@ const maxWork = 500_000_000;
 /** With fewer parts even 50 million events are within it. */
 const usualParts = 10;
 
-/** Throws resource_exhausted that names the field. `look` is at the events of the question's range. */
+type Counted = Pick<StoredVersion, 'events'>;
+
+/**
+ * Throws resource_exhausted that names the field below `parent`. `look` is at the events of the question's range, and
+ * only taken where the form is dear.
+ */
 export async function checkWork(
   question: Question,
-  look: () => Stored,
-  { signal }: Deadline,
+  look: () => Promise<Counted>,
+  { signal }: Pick<Deadline, 'signal'>,
+  parent = '',
 ): Promise<void> {
   if (workOf(question).parts <= usualParts) return;
-  const { events } = await unlessLeft(look().seen(), signal);
-  const refusal = tooMuchWork(question, events);
+  const { events } = await unlessLeft(look(), signal);
+  const refusal = tooMuchWork(question, events, parent);
   if (refusal !== undefined) throw refusal;
 }
 
 /** The refusal of a question over so many events; undefined for one that may run. */
-export function tooMuchWork(question: Question, events: number): ConnectError | undefined {
+export function tooMuchWork(
+  question: Question,
+  events: number,
+  parent = '',
+): ConnectError | undefined {
   const { parts, field, asked } = workOf(question);
   if (parts <= usualParts || events * parts <= maxWork) return undefined;
   const most = Math.floor(maxWork / parts);
   const rule = `${asked} take at most ${most} events in timeRange, which has ${events}`;
-  const message = `${field}: ${rule}: ask for fewer, or for a shorter range`;
+  const message = `${parent}${field}: ${rule}: ask for fewer, or for a shorter range`;
   return new ConnectError(message, Code.ResourceExhausted);
 }
 
@@ -54,8 +65,10 @@ function comparesEachCohort({ retention }: InsightQuerySpec): boolean {
   return retention?.first === RetentionQuery_First.RECURRING && retention.rolling24h;
 }
 
-function workOf({ spec, breakdowns, buckets }: Question): Work {
+function workOf({ spec, breakdowns: groups, buckets }: Question): Work {
   const { events, userFlow } = spec;
+  // The person is no property that is read of each event: what may be answered may be listed.
+  const breakdowns = groups.filter((group) => group !== byPerson);
   if (spec.insightType === InsightType.USER_FLOW) {
     const hops = userFlow?.maxHops ?? 0;
     const isByProperty = userFlow?.nodeKind === UserFlowQuery_NodeKind.PROPERTY;

@@ -23,11 +23,11 @@ export interface Activity {
   ranges: readonly Range[];
 }
 
-/** SELECT of bitColumns for each user who was active. */
+/** SELECT of user_key and bitColumns for each user who was active. */
 export function userBitsSql(question: Question, activity: Activity): string {
   const columns = bitColumns(activity.buckets.length);
   const profiles = activitySql(question, activity);
-  return `SELECT ${allBits(columns)} FROM (${ofUsersSql(question, profiles, columns)})
+  return `SELECT user_key, ${allBits(columns)} FROM (${ofUsersSql(question, profiles, columns)})
     GROUP BY user_key ${streamsSql(profiles)}`;
 }
 

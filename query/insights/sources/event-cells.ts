@@ -4,6 +4,7 @@
 import { both, type EventCondition } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
 import type { Aggregation } from '../sql/aggregation.ts';
+import { isOfWhole } from '../sql/ranked-groups.ts';
 import {
   bucketSql,
   groupColumn,
@@ -34,7 +35,7 @@ export function eventCellsSql(question: Question, cells: EventCells): string {
   const names = groupNames.map((name) => `${name}, `).join('');
   const source = sourceOf(question, {
     ...{ count: 'events', of: condition, groups, buckets, hasNumbers: number !== undefined },
-    isWhole: measure.combine === 'groupArrayArray' || measure.combine === 'groupUniqArrayArray',
+    isWhole: isOfWhole(measure),
   });
   const bucket = bucketSql(question, buckets);
   if (source === 'event_counts') {

@@ -30,9 +30,8 @@ export function exactSumsSql(
   const merged = others.map(([name, [combine]]) => `, ${combine}Merge(${name}_state) AS ${name}`);
   // NULL is read as a NaN, whose exponent says that it is no number.
   const bits = 'reinterpretAsUInt64(ifNull(number, nan))';
-  const hidden = `bitOr(bitAnd(bits, ${2 ** mantissaBits - 1}), if(exponent > 0, ${2 ** mantissaBits}, 0))`;
   const numbers = `SELECT *, ${bits} AS bits, bitAnd(bitShiftRight(bits, ${mantissaBits}), 2047) AS exponent,
-      toUInt16(greatest(exponent, 1) - 1) AS shift, toInt64(${hidden}) AS mantissa FROM (${from})`;
+      toUInt16(greatest(exponent, 1) - 1) AS shift, toInt64(${hiddenBitSql('bits', 'exponent')}) AS mantissa FROM (${from})`;
   const scales = `SELECT ${columns}, if(exponent = 2047, ${noScale}, intDiv(shift, ${scaleBits})) AS scale, count() AS events,
       sum(bitShiftLeft(toInt128(if(number < 0, -mantissa, mantissa)), bitAnd(shift, ${scaleBits - 1}))) AS units${states.join('')}
     FROM (${numbers}) GROUP BY ${columns}, scale`;
@@ -40,6 +39,21 @@ export function exactSumsSql(
   return `SELECT ${columns}, sumMapIf(map(toUInt8(intDiv(scale, ${scalesOfPlace})), ${units}), scale < ${noScale}) AS a,
       toFloat64(sumIf(events, scale < ${noScale})) AS b, toFloat64(sum(events)) AS c${merged.join('')}
     FROM (${scales}) GROUP BY ${columns}`;
+}
+
+/** The sum of an array of finite doubles. */
+export function exactSumSql(numbers: string): string {
+  const bits = 'reinterpretAsUInt64(number)';
+  const exponent = `bitAnd(bitShiftRight(${bits}, ${mantissaBits}), 2047)`;
+  const shift = `(greatest(${exponent}, 1) - 1)`;
+  const mantissa = `if(number < 0, -1, 1) * toInt64(${hiddenBitSql(bits, exponent)})`;
+  const units = `bitShiftLeft(toInt256(${mantissa}), ${shift} % ${placeBits})`;
+  return `arrayReduce('sumMap', arrayMap(number -> map(toUInt8(intDiv(${shift}, ${placeBits})), ${units}), ${numbers}))`;
+}
+
+/** The mantissa of a double: the bit that is not written is set but for the least exponent. */
+function hiddenBitSql(bits: string, exponent: string): string {
+  return `bitOr(bitAnd(${bits}, ${2 ** mantissaBits - 1}), if(${exponent} > 0, ${2 ** mantissaBits}, 0))`;
 }
 
 /**

@@ -3,19 +3,25 @@
 
 import type { Behind } from '../read/question.ts';
 import { nearestDoubleSql } from './exact-sum.ts';
+import { keyTextSql } from './persons.ts';
 import { groupColumn } from './read-events.ts';
 
 /** How a result's number is made of the parts `a` and `b` of its cells. */
 export interface Measure {
   /**
-   * How `a` of several cells become one: sums of exact-sum.ts by sumMap, lists of numbers and of different values by
-   * the two last. `b` is always added up.
+   * How `a` of several cells become one: sums of exact-sum.ts by sumMap, lists of different values and states of a
+   * percentile by the two last. `b` is always added up.
    */
-  combine: 'sum' | 'min' | 'max' | 'sumMap' | 'groupArrayArray' | 'groupUniqArrayArray';
+  combine: 'sum' | 'min' | 'max' | 'sumMap' | 'groupUniqArrayArray' | Percentile;
   /** The number is a / b, not a. */
   isRatio: boolean;
-  /** Of a list of numbers: the least one that so many in a hundred do not exceed. */
-  percent?: number;
+}
+
+type Percentile = `quantileExactMergeState(${string})`;
+
+/** Whether numbers of parts of the range do not make that of the range. */
+export function isOfWhole({ combine }: Measure): boolean {
+  return combine === 'groupUniqArrayArray' || combine.startsWith('quantile');
 }
 
 /** Numbers that add up, and such numbers divided. */
@@ -23,7 +29,7 @@ export const added: Measure = { combine: 'sum', isRatio: false };
 export const divided: Measure = { combine: 'sum', isRatio: true };
 
 /** The part `a` of a cell as a Float64: sums and lists become one when nothing more is added to them. SQL. */
-export function finishedSql({ combine, isRatio, percent = 0 }: Measure): string {
+export function finishedSql({ combine, isRatio }: Measure): string {
   switch (combine) {
     case 'sum':
     case 'min':
@@ -31,22 +37,12 @@ export function finishedSql({ combine, isRatio, percent = 0 }: Measure): string 
       return 'a';
     case 'sumMap':
       return isRatio ? nearestDoubleSql('a', 'b') : nearestDoubleSql('a');
-    case 'groupArrayArray':
-      return nearestRankSql('a', percent);
     case 'groupUniqArrayArray':
       return 'toFloat64(length(a))';
     default:
-      return combine satisfies never;
+      combine satisfies Percentile;
+      return 'finalizeAggregation(a) + 0';
   }
-}
-
-/**
- * The number at the place `percent` in a hundred of all, rounded up, in ascending order. The engine's quantileExact
- * takes the place after `level` of all, rounded down: a level that is less by a billionth of a hundredth lies between
- * the two places wherever they differ, up to a thousand million numbers.
- */
-function nearestRankSql(numbers: string, percent: number): string {
-  return `arrayReduce('quantileExact(${(percent / 100 - 1e-11).toFixed(11)})', ${numbers}) + 0`;
 }
 
 export interface Cells {
@@ -132,8 +128,9 @@ function personsBehindSql({ sql, groups, measure }: Cells, behind: Behind): stri
     `bucket IN (${cells.map((cell) => `toInt64(${cell})`).join(', ')})`;
   const { cells, without, group, afterKey, maxPersons } = behind;
   const looked = within([...cells, ...without]);
-  const conditions = [counts, looked, `${person} > '=${afterKey}'`, ...group].join(' AND ');
-  return `SELECT toUInt64(1) AS place, [toString(${person})] AS values, [(toInt64(0), toFloat64(1), toFloat64(0))] AS cells,
+  const isAfter = `${person} > toUInt64('${BigInt(`0x${afterKey}`)}')`;
+  const conditions = [counts, looked, isAfter, ...group].join(' AND ');
+  return `SELECT toUInt64(1) AS place, [concat('=', ${keyTextSql(person)})] AS values, [(toInt64(0), toFloat64(1), toFloat64(0))] AS cells,
       toUInt64(1) AS folded
     FROM (${sql}) WHERE ${conditions} GROUP BY ${person}
     ${without.length === 0 ? '' : `HAVING NOT max(${within(without)})`} ORDER BY ${person} LIMIT ${maxPersons}`;

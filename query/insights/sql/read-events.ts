@@ -7,7 +7,7 @@ import { livingProfilesSql } from '../../identity/identity-sql.ts';
 import { both, type EventCondition, eventsWhere } from '../read/event-condition.ts';
 import type { Range } from '../read/plan-notes.ts';
 import { type Question, traitOf } from '../read/question.ts';
-import { byPerson, keyTextSql, personJoinSql, userKeySql } from './persons.ts';
+import { byPerson, personGroupSql, personJoinSql, userKeySql } from './persons.ts';
 import { propertyTextSql, traitTextSql } from './property-text.ts';
 
 /** The last one that a Date can be: toDate takes a greater number for seconds. */
@@ -20,7 +20,9 @@ export interface EventRead {
   columns?: Readonly<Record<string, string>>;
   /** Also answers user_key, 0 for an event without a user, and cookieless. */
   withUser?: boolean;
-  /** Properties, traits or byPerson, to answer as the columns group_0, group_1, …, in the form of property-text.ts. */
+  /**
+   * To answer as the columns group_0, group_1, …: properties or traits, in the form of property-text.ts, or byPerson.
+   */
   groups?: readonly string[];
   /** Half-open, in milliseconds; the question's range unless given. */
   fromMs?: number;
@@ -68,7 +70,7 @@ export function propertyColumns(
 
 /** In the form of property-text.ts. */
 function groupSql({ bindings, typesOf }: Question, property: string): string {
-  if (property === byPerson) return `concat('=', ${keyTextSql('byteSwap(user_key)')})`;
+  if (property === byPerson) return personGroupSql;
   return propertyTextSql(property, bindings, typesOf(property));
 }
 

@@ -8,7 +8,8 @@ import { rawActivitySql, userBitsSql } from '../../sources/activity.ts';
 import { keptProfiles } from '../../sources/kept-profiles.ts';
 import { sourceOf } from '../../sources/ladder.ts';
 import { bitColumns, placesSql, userCountsSql } from '../../sql/bucket-bits.ts';
-import { personJoinSql, userKeySql } from '../../sql/persons.ts';
+import { personGroupSql, personJoinSql, userKeySql } from '../../sql/persons.ts';
+import { groupColumn, oneBucketSql } from '../../sql/read-events.ts';
 
 /** SELECT of the cells, as ranked-groups.ts takes them. */
 export function activeUserCellsSql(
@@ -27,6 +28,14 @@ export function activeUserCellsSql(
   const users = userCountsSql(userBitsSql(question, activity), [{ part: 0, words }]);
   const bucket = isOne ? '0' : `${bindings.bind('Array(Int64)', buckets.map(BigInt))}[place + 1]`;
   return `SELECT toInt64(${bucket}) AS bucket, toFloat64(number) AS a, toFloat64(0) AS b, number AS weight FROM (${users})`;
+}
+
+/** The same where the person is the only group, of a range without buckets: each user counts once. */
+export function personCellsSql(question: Question, condition: EventCondition): string {
+  const { fromMs, toMs } = question;
+  const buckets = [Math.floor(fromMs / quarterMs) * quarterMs];
+  const users = userBitsSql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
+  return `SELECT ${personGroupSql} AS ${groupColumn(0)}, ${oneBucketSql} AS bucket, toFloat64(1) AS a, toFloat64(1) AS b, toUInt64(1) AS weight FROM (${users})`;
 }
 
 /** Kept days have the number of their profiles: only those that are merged or deleted are looked up. */

@@ -8,10 +8,11 @@ import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import { type Aggregation, readAggregation, usersCounted } from '../../sql/aggregation.ts';
+import { isByPerson } from '../../sql/persons.ts';
 import { finishedSql, rankedGroupsSql, sharedGroupRowsSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { cellRowsSql, checkPoints, groupsRowsSql } from '../grouped-rows.ts';
-import { activeUserCellsSql } from './active-users.ts';
+import { activeUserCellsSql, personCellsSql } from './active-users.ts';
 import { checkTouch, everyTouchCellsSql, everyTouchRanks } from './every-touch.ts';
 import { userNumberCellsSql } from './user-numbers.ts';
 import { type Window, windowUserCellsSql } from './window-users.ts';
@@ -70,9 +71,11 @@ export function seriesSql(
       ? eventCellsSql(question, { condition, aggregation, groups, buckets })
       : aggregation.of === 'numbers'
         ? userNumberCellsSql(question, condition, aggregation, groups)
-        : hasGroups && isOfEveryTouch(question, aggregation)
-          ? everyTouchCellsSql(question, condition)
-          : userCellsSql(question, condition, aggregation, groups);
+        : isByPerson(groups)
+          ? personCellsSql(question, condition)
+          : hasGroups && isOfEveryTouch(question, aggregation)
+            ? everyTouchCellsSql(question, condition)
+            : userCellsSql(question, condition, aggregation, groups);
   if (!hasGroups) {
     const numbers = [finishedSql(measure), 'b'];
     return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers });

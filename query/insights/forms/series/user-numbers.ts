@@ -4,7 +4,8 @@ import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import type { Aggregation } from '../../sql/aggregation.ts';
-import { exactSumsSql, nearestDoubleSql } from '../../sql/exact-sum.ts';
+import { exactSumSql, exactSumsSql, nearestDoubleSql } from '../../sql/exact-sum.ts';
+import { isByPerson } from '../../sql/persons.ts';
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 
 /**
@@ -24,12 +25,13 @@ export function userNumberCellsSql(
   const read = (of: readonly string[], more: Readonly<Record<string, string>>): string =>
     `SELECT * FROM (${readEventsSql(question, { condition, groups: of, columns: more, withUser: true })}) WHERE user_key != 0`;
   const events =
-    names.length === 0
-      ? `SELECT bucket, number, user_key, true AS is_first FROM (${read([], columns)})`
+    names.length === 0 || isByPerson(groups)
+      ? `SELECT ${by}, number, user_key, true AS is_first FROM (${read(groups, columns)})`
       : `SELECT ${names.join(', ')}, bucket, number, user_key, bucket = first_bucket AS is_first
           FROM (${read([], columns)}) AS event
           LEFT ANY JOIN (${touchedSql(read(groups, { bucket: columns.bucket }), names)}) AS touched USING (user_key)`;
-  return perUser === 'sum' ? sumsSql(by, events) : meansSql(by, events);
+  const isWeighed = names.length > 0;
+  return perUser === 'sum' ? sumsSql(by, events, isWeighed) : meansSql(by, events, isWeighed);
 }
 
 /** One row for each user: the groups of their first event, and its bucket. */
@@ -40,20 +42,24 @@ function touchedSql(events: string, names: readonly string[]): string {
   return `SELECT user_key, ${firsts.join(', ')} FROM (${events}) GROUP BY user_key`;
 }
 
-function sumsSql(by: string, events: string): string {
+function sumsSql(by: string, events: string, isWeighed: boolean): string {
   const sums = exactSumsSql(by, events, {
     users: ['uniqExact', 'user_key'],
-    weight: ['uniqExactIf', 'user_key, is_first'],
+    ...(isWeighed && { weight: ['uniqExactIf', 'user_key, is_first'] }),
   });
-  return `SELECT ${by}, a, toFloat64(users) AS b, weight FROM (${sums})`;
+  return `SELECT ${by}, a, toFloat64(users) AS b, ${isWeighed ? 'weight' : 'users AS weight'} FROM (${sums})`;
 }
 
-/** A user without a number has no mean. The mean of a single number is that number. */
-function meansSql(by: string, events: string): string {
-  const sums = exactSumsSql(`${by}, user_key`, events, {
-    value: ['any', 'number'],
-    is_first: ['max', 'is_first'],
-  });
-  const means = `SELECT ${by}, multiIf(b = 0, NULL, b = 1, value, ${nearestDoubleSql('a', 'b')}) AS number, is_first FROM (${sums})`;
+/**
+ * A user without a number has no mean. Of two numbers the engine's own sum is rounded once, and half of it is a double;
+ * so few users have more that these are added up exactly by themselves.
+ */
+function meansSql(by: string, events: string, isWeighed: boolean): string {
+  const first = isWeighed ? ', max(is_first) AS is_first' : '';
+  const users = `SELECT ${by}, groupArrayIf(number, isFinite(number)) AS numbers, length(numbers) AS count,
+      arraySum(numbers) AS sum${first} FROM (${events}) GROUP BY ${by}, user_key`;
+  const mean = `multiIf(count = 0, NULL, count <= 2 AND isFinite(sum), sum / count, ${nearestDoubleSql(exactSumSql('numbers'), 'count')})`;
+  const means = `SELECT ${by}, ${mean} AS number${isWeighed ? ', is_first' : ''} FROM (${users})`;
+  if (!isWeighed) return `SELECT ${by}, a, b, c AS weight FROM (${exactSumsSql(by, means)})`;
   return `SELECT ${by}, a, b, weight FROM (${exactSumsSql(by, means, { weight: ['countIf', 'is_first'] })})`;
 }

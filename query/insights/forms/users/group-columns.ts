@@ -1,8 +1,19 @@
 // SQL that carries the groups of an event as one value, so that they follow the first event of a user together.
 
-/** The columns of the groups as one value; its column is to be named `groups`. */
-export function groupsTupleSql(names: readonly string[]): string {
-  return `tuple(${names.join(', ')})`;
+import { isByPerson } from '../../sql/persons.ts';
+import { groupColumn } from '../../sql/read-events.ts';
+
+/** Over a user's events: the groups of the first one that meets `condition`, as one value, to be named `groups`. */
+export function firstGroupsSql(
+  groups: readonly string[],
+  order: string,
+  condition = 'true',
+): string {
+  const values = `tuple(${groups.map((_, index) => groupColumn(index)).join(', ')})`;
+  if (isByPerson(groups)) return `any(${values})`;
+  return condition === 'true'
+    ? `argMin(${values}, ${order})`
+    : `argMinIf(${values}, ${order}, ${condition})`;
 }
 
 /** The columns of the groups from the column `groups`, each with a comma behind it. */

@@ -2,12 +2,13 @@
 
 import { both, type EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import type { Activity } from '../../sources/activity.ts';
+import { type Activity, userBitsSql } from '../../sources/activity.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import { bitColumns, placeBits } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
+import { isByPerson, personGroupSql } from '../../sql/persons.ts';
 import { eventOrderSql, groupColumn, readEventsSql, withinRanges } from '../../sql/read-events.ts';
-import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
+import { firstGroupsSql, groupColumnsSql } from './group-columns.ts';
 
 /** SELECT of user_key, bitColumns and the columns of the groups: those of the first event of all ranges. */
 export function groupedUsersSql(question: Question, activity: Activity): string {
@@ -15,9 +16,12 @@ export function groupedUsersSql(question: Question, activity: Activity): string 
   const { buckets } = activity;
   const columns = bitColumns(buckets.length);
   const names = breakdowns.map((_, index) => groupColumn(index));
+  if (isByPerson(breakdowns)) {
+    return `SELECT *, ${personGroupSql} AS ${names.join()} FROM (${userBitsSql(question, activity)})`;
+  }
   const bits = placeBits(buckets.length, (bit) => `groupBitOr(${bit})`);
   return `SELECT user_key, ${groupColumnsSql(names)}${columns.join(', ')} FROM (
-    SELECT user_key, ${bits}, argMin(${groupsTupleSql(names)}, ${eventOrderSql}) AS groups
+    SELECT user_key, ${bits}, ${firstGroupsSql(breakdowns, eventOrderSql)} AS groups
     FROM (${placedEventsSql(question, activity)}) WHERE user_key != 0 GROUP BY user_key)`;
 }
 

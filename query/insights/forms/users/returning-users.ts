@@ -10,7 +10,7 @@ import { noteEvents } from '../../sources/ladder.ts';
 import { bitColumns, placeBits, placesSql } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { eventOrderSql, groupColumn, momentSql, readEventsSql } from '../../sql/read-events.ts';
-import { groupColumnsSql, groupsTupleSql } from './group-columns.ts';
+import { firstGroupsSql, groupColumnsSql } from './group-columns.ts';
 import { groupedUsersSql } from './grouped-users.ts';
 
 /** One event starts and returns: the least bit is the cohort. */
@@ -48,7 +48,7 @@ export function returningUsersSql(
   const names = breakdowns.map((_, index) => groupColumn(index));
   const columns = bitColumns(buckets.length);
   const by = cohortsBy(rules, question);
-  const groups = names.length === 0 ? '' : `argMin(${groupsTupleSql(names)}, moment) AS groups, `;
+  const groups = names.length === 0 ? '' : `${firstGroupsSql(breakdowns, 'moment')} AS groups, `;
   const starts = `SELECT user_key AS starting_key, ${groups}${by.place} AS start_place, min(moment) AS first
     FROM (SELECT *, ${eventOrderSql} AS moment FROM (${readSql(question, start, breakdowns, by.starts)}))
     WHERE user_key != 0 GROUP BY user_key${by.key} ${by.having}`;

@@ -6,7 +6,7 @@ import type { Question } from '../../../read/question.ts';
 import { bucketPlaceSql } from '../../../sql/bucket-place.ts';
 import { propertyTextSql } from '../../../sql/property-text.ts';
 import { eventOrderSql, groupColumn, momentSql, readEventsSql } from '../../../sql/read-events.ts';
-import { groupColumnsSql, groupsTupleSql } from '../group-columns.ts';
+import { firstGroupsSql, groupColumnsSql } from '../group-columns.ts';
 import { anyOrderChainsSql, entryLevelsSql } from './funnel-entries.ts';
 import {
   type Funnel,
@@ -142,7 +142,7 @@ function attemptColumns(question: Question, funnel: Funnel): string[] {
   return [
     ...(isCombined ? ['user_key'] : []),
     ...(names.length > 0
-      ? [`argMinIf(${groupsTupleSql(names)}, ${eventOrderSql}, ${isEntry}) AS groups`]
+      ? [`${firstGroupsSql(breakdowns, eventOrderSql, isEntry)} AS groups`]
       : []),
     ...(names.length > 0 && isCombined
       ? [`minIf(${eventOrderSql}, ${isEntry}) AS first_order`]
