@@ -3,7 +3,7 @@
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { count } from './progress.ts';
-import { RequestRefused } from './sending/client.ts';
+import { RequestRefused } from './sending/request-refused.ts';
 
 /** Runs `main`; a RequestRefused ends as its sentence on stderr, any other error is thrown on. */
 export async function runCommand(name: string, main: () => Promise<void>): Promise<void> {

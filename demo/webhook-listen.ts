@@ -1,7 +1,7 @@
 // `npm run webhook-listen`: a receiver of webhooks that prints every delivery whose signatures are right.
 
 import { readFlags, runCommand, wholeNumber } from './command.ts';
-import { RequestRefused } from './sending/client.ts';
+import { RequestRefused } from './sending/request-refused.ts';
 import { startListener } from './webhooks/listener.ts';
 import { deliveryLine } from './webhooks/present.ts';
 

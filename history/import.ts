@@ -4,19 +4,16 @@
 import { constants, setPriority } from 'node:os';
 import { readFlags, runCommand } from '../demo/command.ts';
 import { createProgress, type Progress } from '../demo/progress.ts';
-import { createClient, RequestRefused } from '../demo/sending/client.ts';
+import { RequestRefused } from '../demo/sending/request-refused.ts';
 import { findTarget, type Target, targetOptions } from '../demo/sending/target.ts';
-import { openGeo } from '../ingest/caller/geo.ts';
+import type { LocateAddress } from '../ingest/caller/geo.ts';
 import { systemClock } from '../platform/clock.ts';
-import { zones } from '../platform/zones/zones.ts';
-import { clientField } from './access-log/client-address.ts';
-import { createAccessLog } from './families/access-log.ts';
 import type { HistoryFamily } from './families/history-family.ts';
 import { accessLog, familyNames, familyOf, refusedFamilies } from './families.ts';
 import { type Input, openInputs } from './files/open-input.ts';
 import { UnreadableFile } from './files/unreadable-file.ts';
 import { runImport } from './run-import.ts';
-import { Service } from './sending/service.ts';
+import type { Service } from './sending/service.ts';
 import { nothingTaken, progressText, summaryLines } from './summary.ts';
 import { Tally } from './tally.ts';
 
@@ -51,12 +48,11 @@ await runCommand('import', async () => {
   const found = findTarget(flags, isDry ? [] : ['privateKey']);
   if (found.kind === 'refused') throw new RequestRefused(found.why);
   const { target } = found;
-  const family = familyWith(name, flags, target);
+  const family = await familyWith(name, flags, target);
   const inputs = await readable(() => openInputs(paths));
-  if (!isDry) await checkReady(target);
+  const service = isDry ? undefined : await reach(target);
   // Whoever asks the service on this machine comes first.
   setPriority(constants.priority.PRIORITY_LOW);
-  const service = isDry ? undefined : new Service(target, connections);
   process.once('SIGINT', () => {
     process.stderr.write('\nimport: stopped; the same command again goes on with what is left\n');
     process.exit(interrupted);
@@ -68,13 +64,24 @@ await runCommand('import', async () => {
   }
 });
 
-async function checkReady({ baseUrl }: Target): Promise<void> {
-  const client = createClient({ baseUrl, connections: 1 });
+// What only some runs need is loaded by them: all of it takes longer than a dry run of ten thousand lines.
+
+async function reach(target: Target): Promise<Service> {
+  const [{ createClient }, { Service: Sending }] = await Promise.all([
+    import('../demo/sending/client.ts'),
+    import('./sending/service.ts'),
+  ]);
+  const client = createClient({ baseUrl: target.baseUrl, connections: 1 });
   await client.checkReady().finally(() => client.close());
+  return new Sending(target, connections);
 }
 
-function familyWith(name: string, flags: Flags, { privateKey }: Target): HistoryFamily {
-  const zone = flags.zone === undefined ? undefined : zones.nameOf(flags.zone);
+async function familyWith(
+  name: string,
+  flags: Flags,
+  { privateKey }: Target,
+): Promise<HistoryFamily> {
+  const zone = flags.zone === undefined ? undefined : await zoneNamed(flags.zone);
   if (flags.zone !== undefined && zone === undefined) {
     throw new RequestRefused(`--zone ${flags.zone} is no time zone, such as Europe/Berlin`);
   }
@@ -87,6 +94,10 @@ function familyWith(name: string, flags: Flags, { privateKey }: Target): History
     return family;
   }
   const field = flags['client-field'];
+  const [{ createAccessLog }, { clientField }] = await Promise.all([
+    import('./families/access-log.ts'),
+    import('./access-log/client-address.ts'),
+  ]);
   return createAccessLog({
     // The same key gives the same ids; a project whose key changes keeps its visitors with --secret.
     secret: flags.secret ?? privateKey,
@@ -95,13 +106,19 @@ function familyWith(name: string, flags: Flags, { privateKey }: Target): History
     scheme: flags.scheme,
     all: flags.all ?? false,
     query: flags.query,
-    locate: openPlaces(flags['geo-database']),
+    locate: await openPlaces(flags['geo-database']),
     nowMs: systemClock.nowMs(),
   });
 }
 
-function openPlaces(file: string | undefined): ReturnType<typeof openGeo> | undefined {
+async function zoneNamed(text: string): Promise<string | undefined> {
+  const { zones } = await import('../platform/zones/zones.ts');
+  return zones.nameOf(text);
+}
+
+async function openPlaces(file: string | undefined): Promise<LocateAddress | undefined> {
   if (file === undefined) return undefined;
+  const { openGeo } = await import('../ingest/caller/geo.ts');
   try {
     return openGeo(file);
   } catch (error) {

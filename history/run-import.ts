@@ -3,6 +3,7 @@
 
 import type { Clock } from '../platform/clock.ts';
 import { checkEvents, type NumberedDraft } from './events/check-events.ts';
+import type { HeldEvent } from './events/held-event.ts';
 import { MonthWindow, type WindowBounds } from './events/month-window.ts';
 import type { ReadyEvent } from './events/ready-event.ts';
 import { createSessionWriter } from './events/visits.ts';
@@ -51,7 +52,7 @@ export async function runImport(options: ImportOptions): Promise<void> {
       },
     });
   const window = new MonthWindow(options.window);
-  const send = async (events: readonly ReadyEvent[]): Promise<void> => {
+  const send = async (events: readonly HeldEvent[]): Promise<void> => {
     writeSessions(events);
     await sender?.send(events);
   };

@@ -3,7 +3,7 @@
 
 import { constants, setPriority } from 'node:os';
 import { create } from '@bufbuild/protobuf';
-import { RequestRefused } from '../demo/sending/client.ts';
+import { RequestRefused } from '../demo/sending/request-refused.ts';
 import { systemClock } from '../platform/clock.ts';
 import {
   type ImportJob,

@@ -1,7 +1,8 @@
 // What is looked at before any load: that the instance is ready, that the keys open it, and whether the project has
 // events of its own.
 
-import { type Client, RequestRefused } from '../demo/sending/client.ts';
+import type { Client } from '../demo/sending/client.ts';
+import { RequestRefused } from '../demo/sending/request-refused.ts';
 import type { Target } from '../demo/sending/target.ts';
 import { wellKnownKinds } from '../proto/wire/well-known-kinds.ts';
 

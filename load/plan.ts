@@ -2,7 +2,7 @@
 
 import { readFlags, wholeNumber } from '../demo/command.ts';
 import { count } from '../demo/progress.ts';
-import { RequestRefused } from '../demo/sending/client.ts';
+import { RequestRefused } from '../demo/sending/request-refused.ts';
 import { findTarget, type Target, targetOptions } from '../demo/sending/target.ts';
 import { type Size, sizes } from '../demo/visits/sized-events.ts';
 import { maxEventsPerRequest } from '../platform/limits.ts';

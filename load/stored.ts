@@ -2,8 +2,9 @@
 // that answers no questions is asked for a list of them.
 
 import { randomUUID } from 'node:crypto';
-import { type Client, NotServed, RequestRefused } from '../demo/sending/client.ts';
+import { type Client, NotServed } from '../demo/sending/client.ts';
 import { countReadable, waitUntilListed } from '../demo/sending/readable.ts';
+import { RequestRefused } from '../demo/sending/request-refused.ts';
 import type { Target } from '../demo/sending/target.ts';
 import { type Event, rfc3339 } from '../demo/visits/event.ts';
 import { systemClock } from '../platform/clock.ts';

@@ -78,6 +78,7 @@ export const eventBatches: BatchLimits = {
   enoughShare: 0.5,
   // Their insert takes a tenth of a second.
   maxImportRows: 10_000,
+  maxImportWaitMs: 2_000,
   minWaitMs: 100,
   // At most two and a half parts a second in the table; an event waits half of this time on average.
   minIntervalMs: 400,

@@ -3,8 +3,9 @@
 
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Client, createClient, RequestRefused } from './client.ts';
+import { type Client, createClient } from './client.ts';
 import type { Delivery } from './deliveries.ts';
+import { RequestRefused } from './request-refused.ts';
 import { sendAll } from './send.ts';
 
 type Reply = { status: number; body: object; retryAfter?: string } | 'hang up';

@@ -6,9 +6,7 @@ import { Pool } from 'undici';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import * as sdk from '../../sdk/node/client.ts';
 import type { Event, Properties } from '../visits/event.ts';
-
-/** An error whose message is one sentence for the person at the terminal. */
-export class RequestRefused extends Error {}
+import { RequestRefused } from './request-refused.ts';
 
 /** The instance has no such method. */
 export class NotServed extends RequestRefused {}

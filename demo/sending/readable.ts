@@ -4,7 +4,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Event, rfc3339 } from '../visits/event.ts';
-import { type Client, type Profile, RequestRefused, type StoredEvent } from './client.ts';
+import type { Client, Profile, StoredEvent } from './client.ts';
+import { RequestRefused } from './request-refused.ts';
 
 /** What was sent of a visitor: known by the newest ids, at most a page, or else by the range of the events' times. */
 export interface SentVisitor {

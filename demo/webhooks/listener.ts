@@ -3,7 +3,7 @@
 
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { systemClock } from '../../platform/clock.ts';
-import { RequestRefused } from '../sending/client.ts';
+import { RequestRefused } from '../sending/request-refused.ts';
 import { isGenuine } from './verify.ts';
 
 /** Four times the longest payload. */

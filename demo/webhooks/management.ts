@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { isObject } from '../../platform/json.ts';
-import { RequestRefused } from '../sending/client.ts';
+import { RequestRefused } from '../sending/request-refused.ts';
 import { busiestRoom, feedbackBlock, spaceOfRooms } from '../visits/rooms.ts';
 
 export interface MadeWebhook {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ReadyEvent } from './ready-event.ts';
+import { bodyOf, type HeldEvent, TextBlocks } from './held-event.ts';
 import { createSessionWriter, createVisits } from './visits.ts';
 
 const minuteMs = 60_000;
@@ -21,14 +21,17 @@ it('takes events that are out of order by less', () => {
 });
 
 it('writes the visit into the events that have none, the same each time, and another of another project', () => {
-  const event = (timeMs: number, hasSession: boolean): ReadyEvent => ({
-    ...{ text: '{"eventId":"x"}', eventId: 'x', kind: 'k', distinctId: 'ada', timeMs, hasSession },
-  });
+  const texts = new TextBlocks();
+  const event = (timeMs: number, hasSession: boolean): HeldEvent =>
+    texts.hold({
+      ...{ text: '{"eventId":"x"}', eventId: 'x', kind: 'k', distinctId: 'ada' },
+      ...{ timeMs, hasSession },
+    });
   const project = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
   const write = (projectId: string): unknown[] => {
     const events = [event(0, false), event(1, false), event(2, true)];
     createSessionWriter(projectId, 'mixpanel')(events);
-    return events.map(({ text }) => JSON.parse(text));
+    return JSON.parse(bodyOf(events).toString()).events;
   };
   const [first, second, third] = write(project);
   expect(first).toEqual({ sessionId: expect.stringMatching(/^[0-9a-f-]{36}$/), eventId: 'x' });

@@ -3,7 +3,7 @@
 import { uuidV5 } from '../../ingest/validation/text/uuid.ts';
 import { sessionInactivityMs } from '../../platform/limits.ts';
 import { setBounded } from '../../platform/memory/bounded-map.ts';
-import type { ReadyEvent } from './ready-event.ts';
+import type { HeldEvent } from './held-event.ts';
 
 interface Visit {
   id: string;
@@ -38,18 +38,18 @@ export function createVisits(
   };
 }
 
-/** Writes the session into the events that have none. `projectId` and `source` make ids that nobody else makes. */
+/** Gives a session to the events that have none. `projectId` and `source` make ids that nobody else makes. */
 export function createSessionWriter(
   projectId: string,
   source: string,
-): (events: readonly ReadyEvent[]) => void {
+): (events: readonly HeldEvent[]) => void {
   const visitOf = createVisits((person, startMs) =>
     uuidV5(projectId, JSON.stringify([source, 'visit', person, startMs])),
   );
   return (events) => {
     for (const event of events) {
       if (event.hasSession) continue;
-      event.text = `{"sessionId":"${visitOf(event.distinctId, event.timeMs)}",${event.text.slice(1)}`;
+      event.sessionId = visitOf(event.distinctId, event.timeMs);
       event.hasSession = true;
     }
   };

@@ -1,5 +1,7 @@
 // The lines of a text in bounded memory, many at a time, without their line ends and without a byte order mark.
 
+import { isAscii } from 'node:buffer';
+
 export interface Line {
   /** From 1. */
   number: number;
@@ -28,21 +30,29 @@ export async function* readLines(
     if (room > 0) kept.push(part.subarray(0, room));
     keptBytes += Math.min(room, part.length);
   };
-  const take = (last: Buffer): Line => {
+  const joined = (last: Buffer): string => {
     keep(last);
-    const whole = kept.length === 1 ? (kept[0] ?? last) : Buffer.concat(kept);
-    const text = whole.toString('utf8');
+    const text = Buffer.concat(kept).toString('utf8');
     kept = [];
     keptBytes = 0;
+    return text;
+  };
+  const lineOf = (text: string): Line => {
     number++;
     const start = number === 1 && text.startsWith('\ufeff') ? 1 : 0;
     return { number, text: text.slice(start, text.endsWith('\r') ? -1 : undefined) };
   };
   for await (const chunk of source) {
+    // Of ASCII the bytes are copied, and not read.
+    const encoding = isAscii(chunk) ? 'latin1' : 'utf8';
     let lines: Line[] = [];
     let from = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, from)) {
-      lines.push(take(chunk.subarray(from, end)));
+      const isWhole = keptBytes === 0 && end - from <= maxBytes;
+      const text = isWhole
+        ? chunk.toString(encoding, from, end)
+        : joined(chunk.subarray(from, end));
+      lines.push(lineOf(text));
       from = end + 1;
       if (lines.length < linesAtOnce) continue;
       yield lines;
@@ -51,5 +61,5 @@ export async function* readLines(
     if (from < chunk.length) keep(Buffer.from(chunk.subarray(from)));
     if (lines.length > 0) yield lines;
   }
-  if (keptBytes > 0) yield [take(Buffer.alloc(0))];
+  if (keptBytes > 0) yield [lineOf(joined(Buffer.alloc(0)))];
 }

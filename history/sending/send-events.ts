@@ -3,12 +3,13 @@
 
 import { dayMs } from '../../platform/clock.ts';
 import { maxEventsPerRequest } from '../../platform/limits.ts';
-import type { ReadyEvent } from '../events/ready-event.ts';
+import { bodyOf, type HeldEvent, sentBytes } from '../events/held-event.ts';
 import type { Service } from './service.ts';
 
 /** Asked for together; their days are read once for all of them. */
 const maxAsked = 10_000;
-const maxBodyCharacters = 2 * 1_048_576;
+/** Longer bodies go another way through the service, which takes longer. */
+const maxBodyBytes = 1_000_000;
 /** A question about stored ids takes at most 400 days. */
 const maxAskedMs = 399 * dayMs;
 /** Of what is asked or sent at once: while one is looked up, others are queued. */
@@ -36,7 +37,7 @@ export class EventSender {
   }
 
   /** `events` in the order of time. Resolves once there is room for more. Throws what sending throws. */
-  async send(events: readonly ReadyEvent[]): Promise<void> {
+  async send(events: readonly HeldEvent[]): Promise<void> {
     for (const asked of slicesOf(events)) {
       while (this.#running.size >= atOnce) await Promise.race(this.#running);
       if (this.#failure !== undefined) throw this.#failure;
@@ -55,7 +56,7 @@ export class EventSender {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async #sendNew(events: readonly ReadyEvent[]): Promise<void> {
+  async #sendNew(events: readonly HeldEvent[]): Promise<void> {
     const { service, timeDoubtMs, onDone } = this.#options;
     const fromMs = (events[0]?.timeMs ?? 0) - timeDoubtMs;
     const toMs = (events.at(-1)?.timeMs ?? 0) + timeDoubtMs;
@@ -66,14 +67,14 @@ export class EventSender {
         ? events
         : events.filter(({ eventId }) => !stored.has(eventId.replaceAll('-', '').toLowerCase()));
     onDone({ sent: 0, stored: events.length - left.length });
-    for (const texts of bodiesOf(left)) {
-      await service.sendEvents(texts);
-      onDone({ sent: texts.length, stored: 0 });
+    for (const some of bodiesOf(left)) {
+      await service.sendEvents(bodyOf(some));
+      onDone({ sent: some.length, stored: 0 });
     }
   }
 }
 
-function* slicesOf(events: readonly ReadyEvent[]): Generator<readonly ReadyEvent[]> {
+function* slicesOf(events: readonly HeldEvent[]): Generator<readonly HeldEvent[]> {
   let from = 0;
   for (let at = 0; at <= events.length; at++) {
     const [first, event] = [events[from], events[at]];
@@ -85,19 +86,18 @@ function* slicesOf(events: readonly ReadyEvent[]): Generator<readonly ReadyEvent
   }
 }
 
-function* bodiesOf(events: readonly ReadyEvent[]): Generator<string[]> {
-  let texts: string[] = [];
-  let characters = 0;
-  for (const { text } of events) {
-    const isFull =
-      texts.length === maxEventsPerRequest || characters + text.length > maxBodyCharacters;
-    if (isFull && texts.length > 0) {
-      yield texts;
-      texts = [];
-      characters = 0;
+function* bodiesOf(events: readonly HeldEvent[]): Generator<readonly HeldEvent[]> {
+  let from = 0;
+  let bytes = 0;
+  for (const [at, event] of events.entries()) {
+    const added = sentBytes(event);
+    const isFull = at - from === maxEventsPerRequest || bytes + added > maxBodyBytes;
+    if (isFull && at > from) {
+      yield events.slice(from, at);
+      from = at;
+      bytes = 0;
     }
-    texts.push(text);
-    characters += text.length;
+    bytes += added;
   }
-  if (texts.length > 0) yield texts;
+  if (from < events.length) yield events.slice(from);
 }

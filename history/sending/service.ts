@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { RequestRefused } from '../../demo/sending/client.ts';
+import { RequestRefused } from '../../demo/sending/request-refused.ts';
 import type { Target } from '../../demo/sending/target.ts';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 
@@ -41,9 +41,9 @@ export class Service {
     this.#pool = new Pool(origin, { connections, ...timeouts });
   }
 
-  /** Resolves once the events are queued. `texts` are at most 1,000 events of at most 8 MiB. */
-  async sendEvents(texts: readonly string[]): Promise<void> {
-    await this.#post(batchCreate, `{"events":[${texts.join(',')}]}`);
+  /** Resolves once the events are queued. `body`: of BatchCreate. */
+  async sendEvents(body: Buffer): Promise<void> {
+    await this.#post(batchCreate, body);
   }
 
   /** Those of the ids, at most 10,000 UUIDs, whose events are stored with a time from `fromMs` up to `toMs`. */
@@ -74,7 +74,7 @@ export class Service {
     return this.#pool.close();
   }
 
-  async #post(path: string, body: string): Promise<JsonObject> {
+  async #post(path: string, body: string | Buffer): Promise<JsonObject> {
     const startMs = performance.now();
     for (let attempt = 0; ; ) {
       const answer = await this.#once(path, body);
@@ -89,7 +89,7 @@ export class Service {
     }
   }
 
-  async #once(path: string, body: string): Promise<Answer> {
+  async #once(path: string, body: string | Buffer): Promise<Answer> {
     const headers = {
       'content-type': 'application/json',
       'connect-protocol-version': '1',

@@ -3,7 +3,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Client, RequestRefused } from '../../demo/sending/client.ts';
+import type { Client } from '../../demo/sending/client.ts';
+import { RequestRefused } from '../../demo/sending/request-refused.ts';
 import { rfc3339 } from '../../demo/visits/event.ts';
 
 interface Mark {

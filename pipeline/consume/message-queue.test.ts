@@ -18,15 +18,15 @@ function push(
   events: number,
   padding = 0,
   project?: number,
-): void {
+): boolean[] {
   const context = encodeContext({ projectId: 'p', credential: 'public', receiveTimeMs: 1 });
-  for (let n = 0; n < messages; n++) {
+  return Array.from({ length: messages }, () => {
     const data = encodeFrame([
       { context, body: Buffer.alloc(padding, ' '), events, ...(project && { project }) },
     ]);
     const message: StreamMessage = { seq: ++seq, data };
-    queue.push(message);
-  }
+    return queue.push(message);
+  });
 }
 
 const taken = (queue: MessageQueue) => queue.take().length;
@@ -97,5 +97,30 @@ describe('the queue', () => {
     expect(queue.openMs(true)).toBe(0);
     const projects = queue.take().flatMap(({ data }) => frameProjects(data));
     expect(projects).toEqual([importMark('p'), ...Array(3).fill(projectMark('p'))]);
+  });
+
+  it('gathers imports that are alone until a batch is full, and an event of now ends that', () => {
+    const queue = new MessageQueue({ ...limits, maxWaitMs: 50, maxImportWaitMs: 60_000 });
+    push(queue, 7, 10, 0, importMark('p'));
+    expect(queue.openMs(false)).toBeGreaterThan(100);
+    expect(queue.openMs(false)).toBeLessThanOrEqual(300);
+    push(queue, 1, 10, 0, importMark('p'));
+    expect(queue.openMs(false)).toBe(0);
+    expect(taken(queue)).toBe(8);
+    const isSooner = [importMark('p'), importMark('p'), projectMark('p'), projectMark('p')].map(
+      (mark) => push(queue, 1, 1, 0, mark).at(-1),
+    );
+    expect(isSooner).toEqual([true, false, true, false]);
+    expect(queue.openMs(true)).toBeLessThanOrEqual(50);
+  });
+
+  it('tells imports to slow down that are batches ahead while events of now come', () => {
+    const queue = new MessageQueue({ ...limits, maxImportRows: 10 });
+    push(queue, 4, 10, 0, importMark('p'));
+    expect(queue.crowding(false)).toEqual([]);
+    push(queue, 1, 10, 0, projectMark('q'));
+    expect(queue.crowding(false)).toEqual([importMark('p')]);
+    queue.take();
+    expect(queue.crowding(false)).toEqual([]);
   });
 });

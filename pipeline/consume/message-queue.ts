@@ -26,6 +26,12 @@ export interface BatchLimits {
    */
   maxImportRows?: number;
   /**
+   * A batch of imports alone stays open until it is full, as long as more come, this long after its first message at
+   * most: nobody waits for its events, and the insert alone costs as much as thousands of rows. Like any other batch
+   * unless given.
+   */
+  maxImportWaitMs?: number;
+  /**
    * A batch stays open this long after its first message, and this long after the batch before it was closed: the
    * engine must merge every part.
    */
@@ -37,6 +43,10 @@ export interface BatchLimits {
 
 /** Events of now come while the last of them came this lately. */
 const liveMs = 10_000;
+/** An import that has sent nothing for so long is at its end, or does something else. */
+const importPauseMs = 300;
+/** Of imports, so many batches may wait then: more would only take the machine from those events. */
+const importBatchesAhead = 3;
 
 /** What waits of one lane. */
 interface Waiting {
@@ -57,6 +67,8 @@ export class MessageQueue {
   #liveMs = Number.NEGATIVE_INFINITY;
   /** When the first message of the next batch was queued, or became its first because a batch was taken. */
   #waitingSinceMs = 0;
+  /** When a message was queued last. */
+  #pushedMs = Number.NEGATIVE_INFINITY;
   /** When the last batch was taken. */
   #takenMs = Number.NEGATIVE_INFINITY;
 
@@ -79,14 +91,21 @@ export class MessageQueue {
     return this.#waiting.at(-1)?.message.seq;
   }
 
-  /** The marks of the projects that fill the queue beyond their share, so that others wait. */
+  /**
+   * The marks of the projects that fill the queue beyond their share, so that others wait, and of imports that are
+   * ahead of the writer while events of now come.
+   */
   crowding(isTooLong: boolean): number[] {
-    return this.#crowding.find(this.#waiting, performance.now(), isTooLong);
+    const marks = this.#crowding.find(this.#waiting, performance.now(), isTooLong);
+    if (this.#imports.rows <= importBatchesAhead * this.#maxImportRows) return marks;
+    const imports = this.#waiting.flatMap((one) => (isImport(one) ? one.projects : []));
+    return [...new Set([...marks, ...imports])];
   }
 
   /** The next batch need not wait for more messages. */
   get hasEnough(): boolean {
-    const { maxRows, maxBytes, maxMessages, enoughShare } = this.#limits;
+    const { maxRows, maxBytes, maxMessages } = this.#limits;
+    const enoughShare = this.#gathersImports ? 1 : this.#limits.enoughShare;
     const live = this.#live;
     // Imports that wait for their turn close no batch.
     const also = this.#maxImportRows < this.#imports.rows ? undefined : this.#imports;
@@ -99,7 +118,15 @@ export class MessageQueue {
 
   get #maxImportRows(): number {
     const { maxImportRows = Number.POSITIVE_INFINITY } = this.#limits;
-    return performance.now() - this.#liveMs > liveMs ? Number.POSITIVE_INFINITY : maxImportRows;
+    return this.#isLive ? maxImportRows : Number.POSITIVE_INFINITY;
+  }
+
+  get #isLive(): boolean {
+    return performance.now() - this.#liveMs <= liveMs;
+  }
+
+  get #gathersImports(): boolean {
+    return this.#limits.maxImportWaitMs !== undefined && this.#live.messages === 0 && !this.#isLive;
   }
 
   /** The queue has room for more messages, beside `otherBytes` that wait elsewhere. */
@@ -109,14 +136,18 @@ export class MessageQueue {
     return hasBytes && this.#waiting.length < maxQueuedMessages;
   }
 
-  push(message: StreamMessage): void {
+  /** Returns whether the batch may be closed earlier than `openMs` told before. */
+  push(message: StreamMessage): boolean {
     const nowMs = performance.now();
+    const gathered = this.#gathersImports;
     if (this.#waiting.length === 0) this.#waitingSinceMs = nowMs;
+    this.#pushedMs = nowMs;
     const waiting = waitingOf(message);
     this.#waiting.push(waiting);
     this.#count(waiting, 1);
     if (!isImport(waiting)) this.#liveMs = nowMs;
     this.#crowding.noteSeen(waiting.projects, nowMs);
+    return this.#waiting.length === 1 || this.hasEnough || (gathered && !this.#gathersImports);
   }
 
   /** Puts taken messages back into their places, for a later batch. */
@@ -129,7 +160,11 @@ export class MessageQueue {
   /** How much longer the batch stays open if nothing happens; at most 0 where it is to be closed. */
   openMs(isStoring: boolean): number {
     if (this.hasEnough) return 0;
-    const { minWaitMs, minIntervalMs, maxWaitMs } = this.#limits;
+    const { minWaitMs, minIntervalMs, maxWaitMs, maxImportWaitMs = maxWaitMs } = this.#limits;
+    if (this.#gathersImports) {
+      const quietMs = Math.max(this.#waitingSinceMs, this.#pushedMs) + importPauseMs;
+      return Math.min(this.#waitingSinceMs + maxImportWaitMs, quietMs) - performance.now();
+    }
     const latestMs = this.#waitingSinceMs + maxWaitMs;
     const earliestMs = Math.max(this.#waitingSinceMs + minWaitMs, this.#takenMs + minIntervalMs);
     return (isStoring ? latestMs : Math.min(earliestMs, latestMs)) - performance.now();

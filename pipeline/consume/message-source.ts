@@ -194,10 +194,10 @@ export class MessageSource {
   #enqueue(message: StreamMessage): void {
     if (message.seq !== this.#expected)
       throw new Error(`message-source: message ${message.seq} for ${this.#expected}: out of order`);
-    this.#queue.push(message);
+    const isSooner = this.#queue.push(message);
     this.#unacked.add(message);
     this.#moveExpected(this.#expected + 1);
-    if (this.#queue.length === 1 || this.#queue.hasEnough) this.#notify();
+    if (isSooner) this.#notify();
   }
 
   #openMs(): number {
