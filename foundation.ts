@@ -9,6 +9,7 @@ import type { ImportSettings } from './control/imports/import-rpc.ts';
 import { startControl } from './control/start.ts';
 import { type CallerOptions, CallerReader } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
+import { customerOf } from './platform/access/auth-interceptor.ts';
 import { createAuthenticate } from './platform/access/authenticate.ts';
 import { notingUses, startKeyUses } from './platform/access/keys/key-uses.ts';
 import { createOnlyThisMachine } from './platform/access/only-this-machine.ts';
@@ -20,6 +21,7 @@ import { leaderGraceMs } from './platform/broker/cluster/leader-info.ts';
 import { openPeerGauges, type PeerGauges } from './platform/broker/cluster/peer-gauges.ts';
 import { streamChecks } from './platform/broker/cluster/stream-peers.ts';
 import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
+import { readQueue } from './platform/broker/read-queue.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { watchBucket } from './platform/broker/watched-bucket.ts';
 import type { DatabaseClient } from './platform/clickhouse/clickhouse.ts';
@@ -32,7 +34,9 @@ import { brokerConfigurationFile } from './platform/engines/broker-configuration
 import { type DiskRoom, followDiskRoom, usualDiskReserve } from './platform/engines/disk-room.ts';
 import type { EngineUrls } from './platform/engines/engines.ts';
 import { callerRequestOf } from './platform/http/caller-request.ts';
-import type { ReadinessCheck } from './platform/http/readiness.ts';
+import type { MetricsPage } from './platform/http/operator-routes.ts';
+import type { Readiness, ReadinessCheck } from './platform/http/readiness.ts';
+import { readShardAccount } from './platform/ledger/shard-account.ts';
 import type { Log } from './platform/log.ts';
 import type { Standing } from './platform/members/standing.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
@@ -40,6 +44,7 @@ import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { createWebhookDirectory, watchWebhooks } from './platform/webhooks/webhook-directory.ts';
 import { checkQuestion } from './query/boards/check-question.ts';
+import type { OperatorOptions } from './query/operator/register-operator.ts';
 
 // Inserts, as many reads at once, and room for the probes between them.
 const clickhouseConnections = 16;
@@ -241,4 +246,23 @@ function groupChecks(groups: readonly DatabaseClient[], standing: Standing): Rea
     const name = groups.length === 1 ? 'clickhouse' : `clickhouse_${place + 1}`;
     return { name, check: () => !standing.isAway(name) && client.isReady() };
   });
+}
+
+/** What the operator's service shows. */
+export function operatorOptions(
+  shards: number,
+  { nats, rooms, disk, peers }: Foundation,
+  { readiness, metrics }: { readiness: () => Promise<Readiness>; metrics: MetricsPage },
+): OperatorOptions {
+  return {
+    shards,
+    callerOf: customerOf,
+    readiness,
+    buckets: () => rooms.use(),
+    disk: () => disk.state(),
+    streams: () => peers.known(),
+    metricsText: () => metrics.metrics(),
+    account: (shard) => readShardAccount(nats, shard),
+    queue: (shard, kind) => readQueue(nats, shard, kind),
+  };
 }

@@ -2,9 +2,9 @@
 // operator's pages on a port of their own. The pipeline answers no request: service.ts starts it.
 
 import { join } from 'node:path';
-import type { ConnectRouter } from '@connectrpc/connect';
+import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { startAlerts } from './alerts/start.ts';
-import { callerOptions, type Foundation } from './foundation.ts';
+import { callerOptions, type Foundation, operatorOptions } from './foundation.ts';
 import { isTrustedProxy } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
 import { openSalts } from './ingest/cookieless/salt-bucket.ts';
@@ -19,7 +19,6 @@ import {
 } from './platform/access/auth-interceptor.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import { createProfileQueue } from './platform/broker/profile-queue.ts';
-import { readQueue } from './platform/broker/read-queue.ts';
 import { shardOf } from './platform/broker/topology.ts';
 import type { Config } from './platform/config.ts';
 import type { Entrance } from './platform/door/entrance.ts';
@@ -29,15 +28,14 @@ import { frontPage } from './platform/http/pages/front-page.ts';
 import { createScriptPage } from './platform/http/pages/script-page.ts';
 import { createWebPages } from './platform/http/pages/web-pages.ts';
 import type { Readiness } from './platform/http/readiness.ts';
-import { readShardAccount } from './platform/ledger/shard-account.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { insightMemoryBytes } from './query/calls/turn-bounds.ts';
 import { createExportRoute } from './query/export/export-route.ts';
 import { createCompleteUntil } from './query/insights/run/complete-until.ts';
-import type { OperatorOptions } from './query/operator/register-operator.ts';
-import { registerQuery } from './query/routes.ts';
+import { type OwnQuestions, registerQuery } from './query/routes.ts';
 import { type LiveViews, openLiveViews } from './query/watch/live-views.ts';
+import { startReports } from './reports/start.ts';
 import { createAttemptLog } from './webhooks/attempts/attempt-log.ts';
 import { openManagement } from './webhooks/management/start.ts';
 
@@ -78,6 +76,7 @@ export async function openPort(
     nodeHttpRoutes: [
       ...(ingest ? [ingest.nodeHttpRoute, scriptPage(config)] : []),
       ...webhooks,
+      ...(config.roles.includes('control') ? [control.oneClickRoute] : []),
       ...(live ? exportRoutes(config, foundation) : []),
       operatorRoutes,
       ...webPages(config),
@@ -234,10 +233,9 @@ function registerRoles(
 ): void {
   const { nats, clickhouse, control, projects, authenticate, networkOf, ownerOf, clock, log } =
     foundation;
-  const { webhooks, listening } = foundation;
   ingest?.register(router);
   if (live !== undefined && clickhouse !== undefined) {
-    const { ask } = registerQuery(router, {
+    const own = registerQuery(router, {
       live,
       clickhouse,
       clock,
@@ -267,32 +265,30 @@ function registerRoles(
       operator: operatorOptions(shards, foundation, pages),
       ...(ingest && { looksUpPlaces: ingest.looksUpPlaces }),
     });
-    const alerts = startAlerts(router, {
-      ...{ nats, webhooks, ask, clock, log, ...control.alerting, mail: control.organizationMail },
-      project: (projectId) => projects.get(projectId)?.record,
-      publicUrl: () => accounts.publicUrl ?? listening.url,
-      callerOf: (context) => ({ ...customerOf(context), ...principalOf(context) }),
-    });
-    shutdown.add('alerts', () => alerts.stop());
+    startTurns(router, foundation, own, accounts.publicUrl, shutdown);
   }
   if (roles.includes('control')) control.register(router);
   checkAccessFirst(router, authenticate);
 }
 
-function operatorOptions(
-  shards: number,
-  { nats, rooms, disk, peers }: Foundation,
-  { readiness, metrics }: OperatorPages,
-): OperatorOptions {
-  return {
-    shards,
-    callerOf: customerOf,
-    readiness,
-    buckets: () => rooms.use(),
-    disk: () => disk.state(),
-    streams: () => peers.known(),
-    metricsText: () => metrics.metrics(),
-    account: (shard) => readShardAccount(nats, shard),
-    queue: (shard, kind) => readQueue(nats, shard, kind),
+/** What the service does by itself when its time has come: looks at alerts, and sends reports. */
+function startTurns(
+  router: ConnectRouter,
+  { nats, webhooks, control, projects, listening, clock, log }: Foundation,
+  { ask, renderPeriod }: OwnQuestions,
+  publicUrl: string | undefined,
+  shutdown: Shutdown,
+): void {
+  const { projectItems: items, alertStates, reportStates } = control.turnRecords;
+  const shared = {
+    ...{ items, clock, log, mail: control.organizationMail },
+    project: (projectId: string) => projects.get(projectId)?.record,
+    publicUrl: () => publicUrl ?? listening.url,
+    callerOf: (context: HandlerContext) => ({ ...customerOf(context), ...principalOf(context) }),
   };
+  const alerts = startAlerts(router, { ...shared, nats, webhooks, ask, states: alertStates });
+  shutdown.add('alerts', () => alerts.stop());
+  if (renderPeriod === undefined) return;
+  const reports = startReports(router, { ...shared, renderPeriod, states: reportStates });
+  shutdown.add('reports', () => reports.stop());
 }

@@ -9,12 +9,13 @@ import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { ProjectItemsRecord } from '../platform/project-items/project-items.ts';
+import { runTurns, type Turns } from '../platform/turns/run-turns.ts';
 import { publishMessage } from '../platform/webhooks/publish-message.ts';
 import type { WebhookDirectory } from '../platform/webhooks/webhook-directory.ts';
 import { AlertsService } from '../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 import type { AskQuestion } from './looking/measure.ts';
-import { createOwnedAlerts } from './owned-alerts.ts';
-import { runTurns, type Turns } from './run-turns.ts';
+import { takeTurn } from './looking/take-turn.ts';
+import { createOwnedAlerts, type OwnedAlert } from './owned-alerts.ts';
 import { createQueueAlert } from './telling/queue-alert.ts';
 import type { TellingParts } from './telling/tell-changes.ts';
 import { testAlert } from './telling/test-alert.ts';
@@ -64,5 +65,12 @@ export function startAlerts(router: ConnectRouter, options: AlertsOptions): Turn
   router.rpc(AlertsService.method.test, (request, context) =>
     testAlert(parts, request, callerOf(context)),
   );
-  return runTurns(parts);
+  const turns = { ...parts, upSinceMs: clock.nowMs() };
+  return runTurns<OwnedAlert>({
+    ...{ noun: 'alert', clock, log },
+    all: () => alerts.all(),
+    nameOf: ({ alert: { id, updateTime } }) => `${id} ${updateTime?.seconds} ${updateTime?.nanos}`,
+    organizationOf: ({ organizationId }) => organizationId,
+    take: (owned) => takeTurn(turns, owned),
+  });
 }

@@ -21,6 +21,7 @@ import {
   type ProjectItemsRecord,
   readProjectItems,
 } from '../platform/project-items/project-items.ts';
+import { type ReportStateRecord, readReportState } from '../platform/reports/report-state.ts';
 import { type MagicLinkRecord, readMagicLink } from './auth/magic-link.ts';
 import { readSession, type SessionRecord } from './auth/session.ts';
 import { type CustomerRecord, readCustomer } from './customers/customer-record.ts';
@@ -43,6 +44,8 @@ export interface ControlBuckets {
   projectItems: WatchedBucket<ProjectItemsRecord>;
   /** What is known of each alert. */
   alertStates: RecordBucket<AlertStateRecord>;
+  /** What is known of each report's runs. */
+  reportStates: RecordBucket<ReportStateRecord>;
   close(): Promise<void>;
 }
 
@@ -71,6 +74,7 @@ export async function openControlBuckets(
     // Its records have a bound of their own, and a change must be written though the bucket is full.
     openBucket(connection, buckets.alertStates, readAlertState),
   ]);
+  const reportStates = await openBucket(connection, buckets.reportStates, readReportState);
   const [watchedCustomers, watchedOrganizations, watchedLists, watchedItems] = await Promise.all([
     watchBucket(connection, customers, { log }),
     watchBucket(connection, organizations, { log }),
@@ -88,6 +92,7 @@ export async function openControlBuckets(
     dashboardLists: watchedLists,
     projectItems: watchedItems,
     alertStates,
+    reportStates,
     async close() {
       const watched = [watchedCustomers, watchedOrganizations, watchedLists, watchedItems];
       await Promise.all(watched.map((bucket) => bucket.close()));

@@ -68,6 +68,9 @@ it('these are all open methods', () => {
     'AuthService/RefreshToken',
     'AuthService/SignOut',
     'SharedDashboardsService/Render',
+    'MailedReportsService/Get',
+    'MailedReportsService/Confirm',
+    'MailedReportsService/Unsubscribe',
   ]);
 });
 

@@ -15,6 +15,8 @@ import { ImportsService } from '../proto/gen/dashboard/imports/v1/imports_pb.js'
 import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { ReportsService } from '../proto/gen/dashboard/reports/v1/reports_pb.js';
+import { MailedReportsService } from '../proto/gen/public/reports/v1/mailed_reports_pb.js';
 import { type AccountDeps, registerAccounts } from './account-routes.ts';
 import {
   type AlertDeps,
@@ -94,6 +96,17 @@ import {
   updateProject,
 } from './projects/project-rpc.ts';
 
+import { answerMailedReport, getMailedReport } from './reports/mailed-report-rpc.ts';
+import {
+  createReport,
+  deleteReport,
+  getReport,
+  listReports,
+  type ReportDeps,
+  sendConfirmation,
+  updateReport,
+} from './reports/report-rpc.ts';
+
 export type ControlDeps = AccountDeps &
   OrgDeps &
   MembersDeps &
@@ -106,12 +119,14 @@ export type ControlDeps = AccountDeps &
   AnnotationDeps &
   GoalDeps &
   AlertDeps &
+  ReportDeps &
   ImportDeps &
   EmailProviderDeps;
 
 /**
  * Registers AuthService, OrgsService, ProjectsService, CustomersService, OrgEmailProvidersService, AnnotationsService,
- * ImportsService, DashboardsService without Render, GoalsService without Measure, and AlertsService without Test.
+ * ImportsService, MailedReportsService, DashboardsService without Render, GoalsService without Measure, AlertsService
+ * without Test, and ReportsService without Preview and Test.
  */
 export function registerControl(router: ConnectRouter, deps: ControlDeps): void {
   registerAccounts(router, deps);
@@ -121,6 +136,7 @@ export function registerControl(router: ConnectRouter, deps: ControlDeps): void 
   registerAnnotations(router, deps);
   registerGoals(router, deps);
   registerAlerts(router, deps);
+  registerReports(router, deps);
   registerImports(router, deps);
 }
 
@@ -217,6 +233,30 @@ function registerAlerts(router: ConnectRouter, deps: ControlDeps): void {
     .rpc(create, (request, context) => createAlert(deps, request, caller(context)))
     .rpc(update, (request, context) => updateAlert(deps, request, caller(context)))
     .rpc(remove, (request, context) => deleteAlert(deps, request, principalOf(context)));
+}
+
+function registerReports(router: ConnectRouter, deps: ControlDeps): void {
+  const {
+    list,
+    get,
+    create,
+    update,
+    delete: remove,
+    sendConfirmation: ask,
+  } = ReportsService.method;
+  const caller = memberOfProject;
+  router
+    .rpc(list, (_, context) => listReports(deps, principalOf(context)))
+    .rpc(get, (request, context) => getReport(deps, request, principalOf(context)))
+    .rpc(create, (request, context) => createReport(deps, request, caller(context)))
+    .rpc(update, (request, context) => updateReport(deps, request, caller(context)))
+    .rpc(remove, (request, context) => deleteReport(deps, request, principalOf(context)))
+    .rpc(ask, (request, context) => sendConfirmation(deps, request, caller(context)));
+  router.service(MailedReportsService, {
+    get: (request) => getMailedReport(deps, request),
+    confirm: (request) => answerMailedReport(deps, request, 'ACTIVE'),
+    unsubscribe: (request) => answerMailedReport(deps, request, 'UNSUBSCRIBED'),
+  });
 }
 
 function registerImports(router: ConnectRouter, deps: ControlDeps): void {

@@ -28,6 +28,7 @@ import {
   type ShareDirectory,
 } from '../platform/dashboards/share-directory.ts';
 import { type CallerRequest, callerRequestOf } from '../platform/http/caller-request.ts';
+import type { NodeHttpRoute } from '../platform/http/http.ts';
 import { ImportFiles } from '../platform/imports/import-files.ts';
 import type { Log } from '../platform/log.ts';
 import { openSecretBox, type SecretBox } from '../platform/secrets/secret-box.ts';
@@ -72,6 +73,7 @@ import {
 } from './projects/by-organization.ts';
 import { ensureProjectWithKey } from './projects/project-record.ts';
 import { createListedRows } from './projects/project-rpc.ts';
+import { createOneClickRoute } from './reports/one-click-route.ts';
 import { type ControlDeps, registerControl } from './routes.ts';
 
 export interface ControlOptions {
@@ -111,11 +113,10 @@ export interface Control
   placeOf: PlaceOf;
   passwords: Passwords;
   readDashboard: ReadDashboard;
-  /** For whoever looks at alerts. */
-  alerting: {
-    items: ControlBuckets['projectItems'];
-    states: ControlBuckets['alertStates'];
-  };
+  /** For whoever takes the turns of alerts and reports. */
+  turnRecords: Pick<ControlBuckets, 'projectItems' | 'alertStates' | 'reportStates'>;
+  /** POST to a report's link. */
+  oneClickRoute: NodeHttpRoute;
   /** The goals of a project, in memory. */
   goalsOf(projectId: string): readonly Goal[];
   /** Shares of dashboards in memory. */
@@ -186,7 +187,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     placeOf,
     passwords: auth.passwords,
     readDashboard: dashboards.readDashboard,
-    alerting: { items: buckets.projectItems, states: buckets.alertStates },
+    turnRecords: buckets,
+    oneClickRoute: createOneClickRoute({ ...options, ...deps, ...auth }, options.addressOf),
     goalsOf: (projectId) => items.goals.list(projectId),
     shares: createShareDirectory(buckets.dashboardLists),
     box,

@@ -5,6 +5,7 @@
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
 import type { Log } from '../platform/log.ts';
+import type { RenderPeriod } from '../platform/reports/rendered-period.ts';
 import { type Goal, GoalsService } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
@@ -74,11 +75,18 @@ interface Shared extends QueryOptions, CallOptions {
   streams: OpenStreams;
 }
 
+/** What the service asks by itself. */
+export interface OwnQuestions {
+  ask: AskAlone;
+  /** Undefined where no dashboard is rendered. */
+  renderPeriod: RenderPeriod | undefined;
+}
+
 /**
  * Registers ProfilesService, ActivityService, InsightsService and OperatorService, what renders dashboards, and what
- * measures goals. Returns how the service asks a question by itself.
+ * measures goals. Returns how the service asks a question and renders a dashboard by itself.
  */
-export function registerQuery(router: ConnectRouter, options: QueryOptions): { ask: AskAlone } {
+export function registerQuery(router: ConnectRouter, options: QueryOptions): OwnQuestions {
   const { clock, readsPerSecond, ownerOf } = options;
   const shared = {
     maxReadMs: defaultMaxReadMs,
@@ -88,12 +96,12 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): { a
     ...readLimits(readsPerSecond, clock),
   };
   registerProfiles(router, shared);
-  const ask = registerInsights(router, shared);
+  const own = registerInsights(router, shared);
   registerSchema(router, shared);
   registerActivity(router, shared);
   if (shared.live !== undefined) registerLive(router, shared, shared.live);
   if (shared.operator !== undefined) registerOperator(router, shared, shared.operator);
-  return { ask };
+  return own;
 }
 
 function registerLive(router: ConnectRouter, shared: Shared, live: LiveViews): void {
@@ -170,7 +178,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
   );
 }
 
-function registerInsights(router: ConnectRouter, shared: Shared): AskAlone {
+function registerInsights(router: ConnectRouter, shared: Shared): OwnQuestions {
   const { query, segmentUsers: users } = InsightsService.method;
   const { groups, boards, timezoneOf } = shared;
   // For every method that answers questions.
@@ -197,8 +205,8 @@ function registerInsights(router: ConnectRouter, shared: Shared): AskAlone {
   );
   registerGoals(router, shared, runQuestion);
   const ask = askAlone(runQuestion);
-  if (boards === undefined) return ask;
-  registerBoards(router, {
+  if (boards === undefined) return { ask, renderPeriod: undefined };
+  const renderPeriod = registerBoards(router, {
     ...shared,
     ...boards,
     runQuestion,
@@ -207,7 +215,7 @@ function registerInsights(router: ConnectRouter, shared: Shared): AskAlone {
       hasBots(groups.ofProject(projectId).clickhouse, projectId, deadline),
     startCall: (context) => startCall(shared, 'look-up', context),
   });
-  return ask;
+  return { ask, renderPeriod };
 }
 
 function registerGoals(router: ConnectRouter, shared: Shared, run: RunQuestion): void {

@@ -73,6 +73,13 @@ const needs: Record<string, Record<string, Need>> = {
     Get: 'project viewer',
     '*': 'project member',
   },
+  'dashboard.reports.v1.ReportsService': {
+    List: 'project viewer',
+    Get: 'project viewer',
+    Preview: 'project viewer',
+    '*': 'project member',
+  },
+  'public.reports.v1.MailedReportsService': { '*': 'nothing' },
   'dashboard.imports.v1.ImportsService': { List: 'project viewer', '*': 'project admin' },
   'public.dashboards.v1.SharedDashboardsService': { '*': 'nothing' },
   'dashboard.operator.v1.OperatorService': { '*': 'super admin' },

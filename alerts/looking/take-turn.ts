@@ -11,9 +11,10 @@ import {
 } from '../../platform/alerts/alert-state.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { HeldRecord, isLeased, LeaseLost } from '../../platform/turns/held-record.ts';
 import type { OwnedAlert } from '../owned-alerts.ts';
 import { type TellingParts, tellChanges } from '../telling/tell-changes.ts';
-import { HeldAlert, isLeased, LeaseLost, type StateBucket, stateOf } from './held-alert.ts';
+import { type HeldAlert, leaseMs, type StateBucket, stateOf } from './held-alert.ts';
 import { type AskQuestion, measure } from './measure.ts';
 import { afterLook, withoutData } from './next-state.ts';
 import { lastPeriod, nextEnd, type Period, patienceMs } from './periods.ts';
@@ -40,14 +41,15 @@ const noAnswer = 'the question could not be answered';
 /** Returns when the alert's next turn is. Throws the bucket's errors. */
 export async function takeTurn(parts: TurnParts, owned: OwnedAlert): Promise<number> {
   const { states, clock, log } = parts;
-  const found = await states.get(alertStateKey(owned.projectId, owned.place));
+  const key = alertStateKey(owned.projectId, owned.place);
+  const found = await states.get(key);
   const record = stateOf(found, owned);
   const nowMs = clock.nowMs();
-  if (isLeased(record, nowMs)) return record.leaseEndMs;
+  if (isLeased(record, nowMs, leaseMs)) return record.leaseEndMs;
   if (!isLookDue(parts, owned, record) && !isTellingDue(record, nowMs)) {
     return nextTurnMs(parts, owned, record);
   }
-  const held = await HeldAlert.take(parts, owned, found, record);
+  const held = await HeldRecord.take({ states, clock, leaseMs }, key, found, record);
   if (held === undefined) return nowMs + againMs;
   try {
     if (isLookDue(parts, owned, record)) await look(parts, owned, held);

@@ -86,7 +86,7 @@ it('are stored for their maker, changed, listed and deleted', async () => {
 it('have the state of their own, and none of an alert that was in their place before', async () => {
   const { alert: gone } = await alerts.create(fewSignUps);
   const id = gone?.id ?? '';
-  const { states } = accounts.control.alerting;
+  const { alertStates: states } = accounts.control.turnRecords;
   const look = { fromMs: 1_000, toMs: 2_000, value: 3 };
   const telling = { isDone: true, areQueued: true, mailedTo: [], failures: 0, nextTryMs: 0 };
   await states.create(`${projectId}.0`, {

@@ -1,5 +1,5 @@
 // Shares of dashboards over HTTP on a real broker: what is stored and what is refused. Showing a shared dashboard is
-// tested beside query/boards/render-shared.ts.
+// tested beside query/boards/shared/render-shared.ts.
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code } from '@connectrpc/connect';

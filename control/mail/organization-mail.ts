@@ -21,13 +21,15 @@ export interface OrganizationMail {
     project: { organizationId: string; projectId: string },
     customerIds: readonly string[],
   ): readonly { customerId: string; email: string }[];
+  /** False for an address of a member who may not use the project: nothing of it goes there by another way. */
+  mayGet(project: { organizationId: string; projectId: string }, email: string): boolean;
   /** Sends once, by the organization's e-mail provider, else the instance's sender. Takes at most 40 s. */
   send(organizationId: string, mail: Mail): Promise<MailOutcome>;
 }
 
 export function createOrganizationMail(deps: {
   directory: Pick<OrganizationDirectory, 'get'>;
-  customers: Pick<CustomerStore, 'get'>;
+  customers: Pick<CustomerStore, 'get' | 'findByEmail'>;
   chooseSender: ChooseSender;
   sendMail: SendMail;
 }): OrganizationMail {
@@ -49,6 +51,12 @@ export function createOrganizationMail(deps: {
         .filter(({ customerId }) => customerIds.includes(customerId))
         .filter((member) => mayUse(placeOfMember(member), projectId))
         .flatMap(proven);
+    },
+    mayGet({ organizationId, projectId }, email) {
+      const known = customers.findByEmail(email);
+      const members = directory.get(organizationId)?.members ?? [];
+      const member = members.find(({ customerId }) => customerId === known?.id);
+      return member === undefined || mayUse(placeOfMember(member), projectId);
     },
     async send(organizationId, mail) {
       const record = directory.get(organizationId);

@@ -17,6 +17,7 @@ export const savedBuckets: readonly string[] = [
   buckets.dashboardLists,
   buckets.projectItems,
   buckets.alertStates,
+  buckets.reportStates,
   buckets.webhooks,
   buckets.webhookHealth,
   buckets.webhookNotices,

@@ -57,6 +57,8 @@ export interface ItemStore<T> {
   create(caller: Caller, item: T): Promise<T>;
   /** Writes what `decide` returns for the newest one, as changeRecord does. */
   change(caller: Caller, id: string, decide: (before: T) => T): Promise<T>;
+  /** Likewise, though the organization has all that it may have: for changes that take no more room. */
+  changeInPlace(projectId: string, id: string, decide: (before: T) => T): Promise<T>;
   delete(projectId: string, id: string): Promise<void>;
 }
 
@@ -78,6 +80,18 @@ export function createItemStore<D extends DescMessage>(
     if (found === undefined) throw missing();
     return placed(found);
   };
+  const changeInPlace: ItemStore<Item<D>>['changeInPlace'] = async (projectId, id, decide) => {
+    const after = await changeItems<Item<D> | undefined>(projectId, (list) => {
+      const before = list.items.find((one) => one.id === id);
+      if (before === undefined) return { leave: undefined };
+      const next = decide(read(before));
+      const changed = itemRecord(schema, next, before.place);
+      const all = list.items.map((one) => (one === before ? changed : one));
+      return { write: { ...list, items: all }, answer: next };
+    });
+    if (after === undefined) throw missing();
+    return after;
+  };
   const records = (projectId: string) => items.get(itemsKey(kind, projectId))?.record.items ?? [];
   return {
     list: (projectId) => records(projectId).map(read),
@@ -98,17 +112,9 @@ export function createItemStore<D extends DescMessage>(
     },
     async change({ projectId, organizationId }, id, decide) {
       refuseMoreItemBytes(deps, organizationId);
-      const after = await changeItems<Item<D> | undefined>(projectId, (list) => {
-        const before = list.items.find((one) => one.id === id);
-        if (before === undefined) return { leave: undefined };
-        const next = decide(read(before));
-        const changed = itemRecord(schema, next, before.place);
-        const all = list.items.map((one) => (one === before ? changed : one));
-        return { write: { ...list, items: all }, answer: next };
-      });
-      if (after === undefined) throw missing();
-      return after;
+      return changeInPlace(projectId, id, decide);
     },
+    changeInPlace,
     async delete(projectId, id) {
       const isGone = await changeItems(projectId, (list) => {
         const others = list.items.filter((one) => one.id !== id);

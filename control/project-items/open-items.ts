@@ -5,9 +5,14 @@ import { createAnnotations } from '../annotations/annotation-rpc.ts';
 import type { ControlBuckets } from '../buckets.ts';
 import { createGoals } from '../goals/goal-rpc.ts';
 import type { ProjectsByOrganization } from '../projects/by-organization.ts';
+import { createReports } from '../reports/report-rpc.ts';
 
 export function openItems(
-  { projectItems: items, alertStates }: Pick<ControlBuckets, 'projectItems' | 'alertStates'>,
+  {
+    projectItems: items,
+    alertStates,
+    reportStates,
+  }: Pick<ControlBuckets, 'projectItems' | 'alertStates' | 'reportStates'>,
   byOrganization: ProjectsByOrganization,
 ) {
   const deps = { items, byOrganization };
@@ -16,5 +21,7 @@ export function openItems(
     goals: createGoals(deps),
     alerts: createAlerts(deps),
     alertStates,
+    reports: createReports(deps),
+    reportStates,
   };
 }

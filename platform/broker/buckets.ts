@@ -18,6 +18,7 @@ export const buckets = {
   dashboardLists: 'dashboard_lists',
   projectItems: 'project_items',
   alertStates: 'alert_states',
+  reportStates: 'report_states',
   webhooks: 'webhooks',
   webhookHealth: 'webhook_health',
   webhookNotices: 'webhook_notices',
@@ -50,6 +51,8 @@ export const bucketOptions = {
   project_items: { history: 1, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
   // Read one by one; a hundred looks and twenty changes each, for a hundred alerts of an organization.
   alert_states: { history: 1, max_bytes: 256 * MiB, maxValueSize: 64 * KiB },
+  // Read one by one; twenty runs each, for a hundred reports of an organization.
+  report_states: { history: 1, max_bytes: 256 * MiB, maxValueSize: 64 * KiB },
   webhooks: { history: 1, max_bytes: 256 * MiB, maxValueSize: 2 * MiB },
   webhook_health: { history: 1, max_bytes: 64 * MiB, maxValueSize: 16 * KiB },
   webhook_notices: { history: 1, max_bytes: 16 * MiB, maxValueSize: 64 * KiB },
@@ -79,6 +82,7 @@ export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
   // Five hundred annotations of usual length.
   project_items: 192 * KiB,
   alert_states: 32 * KiB,
+  report_states: 32 * KiB,
   // Fifty webhooks, fifty subscriptions each.
   webhooks: 1 * MiB,
   webhook_health: 8 * KiB,

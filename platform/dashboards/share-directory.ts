@@ -1,4 +1,5 @@
-// Finds a share by its token, in memory. Its password, its end and what it shows are query/boards/render-shared.ts's.
+// Finds a share by its token, in memory. Its password, its end and what it shows are
+// query/boards/shared/render-shared.ts's.
 
 import { sha256 } from '../access/ids.ts';
 import type { WatchedBucket } from '../broker/watched-bucket.ts';

@@ -13,6 +13,16 @@ export interface Mail {
    * so that its receivers can tell. A random one unless given.
    */
   messageId?: string;
+  /** Where a POST ends these mails at once, and where people look at it (RFC 8058). */
+  unsubscribeUrl?: string;
+}
+
+/** The header fields that name where a mail's receiver ends such mails. */
+export function unsubscribeHeaders({ unsubscribeUrl: url }: Mail): Record<string, string> {
+  if (url === undefined) return {};
+  // RFC 8058 asks for https: elsewhere mail programs open the page.
+  const oneClick = { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
+  return { 'List-Unsubscribe': `<${url}>`, ...(url.startsWith('https://') && oneClick) };
 }
 
 /** How TLS is used with a mail server. */

@@ -11,7 +11,7 @@ import type { SenderOrigin, SendMail } from './send.ts';
 export type OutgoingMail = { sender: MailSender; mail: Mail } & (
   | { about: 'magic link'; origin: 'instance' }
   | { about: 'second factor'; origin: 'instance'; customerId: string }
-  | { about: 'invitation'; origin: SenderOrigin; organizationId: string }
+  | { about: 'invitation' | 'report'; origin: SenderOrigin; organizationId: string }
 );
 
 export interface Outbox {
@@ -82,6 +82,7 @@ function laneOf(mail: OutgoingMail): string {
     case 'second factor':
       return `${mail.about} ${mail.customerId}`;
     case 'invitation':
+    case 'report':
       return `${mail.about} ${mail.organizationId}`;
     default:
       return mail satisfies never;

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
-import type { Mail, MailOutcome } from './mail.ts';
+import { type Mail, type MailOutcome, unsubscribeHeaders } from './mail.ts';
 import { type Mailbox, mailboxText } from './mailbox.ts';
 import { serverWords } from './server-words.ts';
 
@@ -33,6 +33,7 @@ export async function sendByResend(
         subject: mail.subject,
         text: mail.text,
         html: mail.html,
+        ...(mail.unsubscribeUrl !== undefined && { headers: unsubscribeHeaders(mail) }),
         ...(replyTo !== undefined && { reply_to: mailboxText(replyTo) }),
       }),
       headersTimeout: timeoutMs,

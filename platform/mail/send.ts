@@ -7,7 +7,7 @@ import type { Log } from '../log.ts';
 import { networks } from '../private-networks.ts';
 import { writeEmlFile } from './eml-files.ts';
 import { createDnsInternet, type Internet, systemInternet } from './internet.ts';
-import type { Mail, MailOutcome, MailSender } from './mail.ts';
+import { type Mail, type MailOutcome, type MailSender, unsubscribeHeaders } from './mail.ts';
 import { readMailbox } from './mailbox.ts';
 
 interface SendOptions {
@@ -62,7 +62,7 @@ export function createSendMail(options: SendOptions): SendMail {
       // No part of a message may make nodemailer read a file or fetch an address.
       disableFileAccess: true,
       disableUrlAccess: true,
-      headers: { 'Auto-Submitted': 'auto-generated' },
+      headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(mail) },
     };
     switch (transport.kind) {
       case 'smtp': {

@@ -1,11 +1,12 @@
 // The two methods that render dashboards: DashboardsService.Render for members, SharedDashboardsService.Render for
-// whoever has a link. DashboardsService's other methods are control's.
+// whoever has a link. DashboardsService's other methods are control's. Also what the service renders by itself.
 
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
 import type { Clock } from '../../platform/clock.ts';
 import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
 import type { ShareDirectory } from '../../platform/dashboards/share-directory.ts';
+import type { RenderPeriod } from '../../platform/reports/rendered-period.ts';
 import {
   DashboardsService,
   type RenderRequest,
@@ -16,8 +17,9 @@ import type { RunQuestion } from '../insights/query-insight.ts';
 import { answerOptions, type JsonStandIns } from '../json-codec.ts';
 import { type FailureParts, readFailure } from '../read-failure.ts';
 import { renderDashboard } from './render-dashboard.ts';
-import { createRenderShared } from './render-shared.ts';
-import type { CheckPassword } from './share-passwords.ts';
+import { renderPeriod } from './render-period.ts';
+import { createRenderShared } from './shared/render-shared.ts';
+import type { CheckPassword } from './shared/share-passwords.ts';
 
 /** What dashboards need besides the store. */
 export interface BoardOptions {
@@ -58,12 +60,12 @@ type MethodContext = Pick<HandlerContext, 'signal' | 'method' | 'timeoutMs'>;
 /** Each statement has half of it; where dozens of boards are rendered at once, the rest is waiting. */
 export const defaultMaxRenderMs = 60_000;
 
-export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
+/** Returns how the service renders a dashboard by itself. */
+export function registerBoards(router: ConnectRouter, deps: BoardDeps): RenderPeriod {
   const { clock, readDashboard, timezoneOf, runQuestion: run } = deps;
   const maxRenderMs = deps.maxRenderMs ?? defaultMaxRenderMs;
-  const renderFor = (
+  const partsOf = (
     { projectId, standIns, count, spend }: Omit<Call, 'charge'>,
-    request: RenderRequest,
     context: MethodContext,
   ) => {
     const deadline = startDeadline(context, maxRenderMs);
@@ -72,9 +74,10 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
     const failureOf = (cause: unknown, signal: AbortSignal) =>
       readFailure(cause, context, { ...deadline, signal }, { isStarved, log: deps.log });
     const hasBots = (id: string) => deps.hasBots(id, deadline);
-    const own = { readDashboard, timezoneOf, hasBots, clock, run, call, failureOf };
-    return renderDashboard(own, projectId, request);
+    return { readDashboard, timezoneOf, hasBots, clock, run, call, failureOf };
   };
+  const renderFor = (call: Omit<Call, 'charge'>, request: RenderRequest, context: MethodContext) =>
+    renderDashboard(partsOf(call, context), call.projectId, request);
   const { render } = DashboardsService.method;
   const renderForMember = async (request: RenderRequest, context: HandlerContext) => {
     const call = deps.startCall(context);
@@ -89,11 +92,19 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): void {
   const shared = createRenderShared({
     ...deps,
     render: (projectId, request) => {
-      const call = { projectId, standIns: undefined, count: () => {}, spend: () => {} };
-      return renderFor(call, request, nobodys(renderShared)).catch(goneIfNotFound);
+      return renderFor(ownCall(projectId), request, nobodys(renderShared)).catch(goneIfNotFound);
     },
   });
   router.rpc(renderShared, shared);
+  return (projectId, dashboardId, period) => {
+    const parts = partsOf(ownCall(projectId), nobodys(render));
+    return renderPeriod(parts, projectId, dashboardId, period);
+  };
+}
+
+/** Nobody's key counts it. */
+function ownCall(projectId: string): Omit<Call, 'charge'> {
+  return { projectId, standIns: undefined, count: () => {}, spend: () => {} };
 }
 
 /** Several callers may wait for a rendering: none of them ends it, and none's time limit is its own. */

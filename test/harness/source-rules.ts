@@ -18,6 +18,7 @@ const product = [
   'control',
   'webhooks',
   'alerts',
+  'reports',
   'sql',
   'backup',
   'sdk',
@@ -30,7 +31,7 @@ const mayImport: Record<string, readonly string[]> = {
   // The files at the root put the service together.
   '': [
     ...['proto', 'platform', 'ingest', 'pipeline', 'query', 'control', 'webhooks', 'alerts'],
-    ...['sql', 'backup'],
+    ...['reports', 'sql', 'backup'],
   ],
   proto: [],
   platform: ['proto'],
@@ -40,6 +41,7 @@ const mayImport: Record<string, readonly string[]> = {
   control: ['proto', 'platform'],
   webhooks: ['proto', 'platform'],
   alerts: ['proto', 'platform'],
+  reports: ['proto', 'platform'],
   sql: ['platform'],
   // Copies what the engines hold: it knows their tables, and no service.
   backup: ['platform', 'sql'],

@@ -28,7 +28,8 @@ export function composeMail(content: {
   };
 }
 
-function escapeHtml(text: string): string {
+/** Of a text or of an attribute's value. */
+export function escapeHtml(text: string): string {
   const entities: Record<string, string> = {
     '&': '&amp;',
     '<': '&lt;',

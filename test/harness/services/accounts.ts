@@ -48,9 +48,11 @@ import { OperatorService } from '../../../proto/gen/dashboard/operator/v1/operat
 import { OrgEmailProvidersService } from '../../../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { ReportsService } from '../../../proto/gen/dashboard/reports/v1/reports_pb.js';
 import { EventsService as PlainEventsService } from '../../../proto/gen/events/v1/events_pb.js';
 import { AuthService, type SignUpResponse } from '../../../proto/gen/public/auth/v1/auth_pb.js';
 import { SharedDashboardsService } from '../../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+import { MailedReportsService } from '../../../proto/gen/public/reports/v1/mailed_reports_pb.js';
 import { EventsService } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { ProfilesSDKService } from '../../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
@@ -107,6 +109,8 @@ export interface Clients {
   dashboards: Client<typeof DashboardsService>;
   shared: Client<typeof SharedDashboardsService>;
   alerts: Client<typeof AlertsService>;
+  reports: Client<typeof ReportsService>;
+  mailedReports: Client<typeof MailedReportsService>;
   annotations: Client<typeof AnnotationsService>;
   goals: Client<typeof GoalsService>;
   imports: Client<typeof ImportsService>;
@@ -171,6 +175,8 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       dashboards: client(DashboardsService, headers),
       shared: client(SharedDashboardsService, headers),
       alerts: client(AlertsService, headers),
+      reports: client(ReportsService, headers),
+      mailedReports: client(MailedReportsService, headers),
       annotations: client(AnnotationsService, headers),
       goals: client(GoalsService, headers),
       imports: client(ImportsService, headers),
@@ -290,6 +296,8 @@ function readNothing(router: ConnectRouter): void {
   router.rpc(DashboardsService.method.render, () => ({}));
   router.rpc(GoalsService.method.measure, () => ({}));
   router.rpc(AlertsService.method.test, () => ({}));
+  router.rpc(ReportsService.method.preview, () => ({}));
+  router.rpc(ReportsService.method.test, () => ({}));
   router.rpc(SharedDashboardsService.method.render, () => ({}));
 }
 

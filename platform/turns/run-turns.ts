@@ -1,11 +1,20 @@
-// Looks at all alerts when they are due. Every process that answers questions does it: the lease in an alert's record
-// gives each turn to one of them. What alerts there are is control/'s to change.
+// Takes the turns of all alerts or reports when they are due. Every process that answers questions does it: the lease
+// in a record gives each turn to one of them. What a turn does, and when the next one is, is its taker's.
 
-import { type TurnParts, takeTurn } from './looking/take-turn.ts';
-import type { OwnedAlert, OwnedAlerts } from './owned-alerts.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
 
-interface TurnsOptions extends Omit<TurnParts, 'upSinceMs'> {
-  alerts: Pick<OwnedAlerts, 'all'>;
+interface TurnsOptions<T> {
+  /** In a log: "alert". */
+  noun: string;
+  all(): readonly T[];
+  /** Another name after each change by a person: then the next turn is at once. */
+  nameOf(one: T): string;
+  organizationOf(one: T): string;
+  /** Resolves with the moment of its next turn. */
+  take(one: T): Promise<number>;
+  clock: Clock;
+  log: Log;
 }
 
 export interface Turns {
@@ -21,41 +30,39 @@ const turnsAtOnce = 2;
 const failedAgainMs = 30_000;
 const graceMs = 5_000;
 
-export function runTurns(options: TurnsOptions): Turns {
-  const { alerts, clock, log } = options;
-  const parts: TurnParts = { ...options, upSinceMs: clock.nowMs() };
-  /** When the next turn of an alert is, by its id and its last change. */
+export function runTurns<T>(options: TurnsOptions<T>): Turns {
+  const { noun, all, nameOf, organizationOf, take, clock, log } = options;
+  /** When the next turn is, by name. */
   let dueMs = new Map<string, number>();
   const busy = new Set<string>();
   const underWay = new Set<Promise<void>>();
 
-  const run = async (owned: OwnedAlert): Promise<void> => {
-    const { organizationId, alert } = owned;
+  const run = async (one: T): Promise<void> => {
+    const organizationId = organizationOf(one);
     busy.add(organizationId);
     try {
-      dueMs.set(nameOf(owned), await takeTurn(parts, owned));
+      dueMs.set(nameOf(one), await take(one));
     } catch (error) {
-      dueMs.set(nameOf(owned), clock.nowMs() + failedAgainMs);
-      log.warn({ err: error, alert: alert.id }, 'the turn of an alert failed');
+      dueMs.set(nameOf(one), clock.nowMs() + failedAgainMs);
+      log.warn({ err: error, [noun]: nameOf(one) }, `a turn of the ${noun} failed`);
     } finally {
       busy.delete(organizationId);
     }
   };
   const tick = async (): Promise<void> => {
     const nowMs = clock.nowMs();
-    const all = alerts.all();
-    const known = all.map(nameOf);
-    dueMs = new Map(known.map((name) => [name, dueMs.get(name) ?? 0]));
-    const due = all
-      .filter((owned) => (dueMs.get(nameOf(owned)) ?? 0) <= nowMs)
+    const known = all();
+    dueMs = new Map(known.map((one) => [nameOf(one), dueMs.get(nameOf(one)) ?? 0]));
+    const due = known
+      .filter((one) => (dueMs.get(nameOf(one)) ?? 0) <= nowMs)
       .sort((a, b) => (dueMs.get(nameOf(a)) ?? 0) - (dueMs.get(nameOf(b)) ?? 0));
     const worker = async (): Promise<void> => {
       for (;;) {
         // One at once of an organization: the others have their turns.
-        const at = due.findIndex(({ organizationId }) => !busy.has(organizationId));
-        const [owned] = at === -1 ? [] : due.splice(at, 1);
-        if (owned === undefined) return;
-        await run(owned);
+        const at = due.findIndex((one) => !busy.has(organizationOf(one)));
+        const [one] = at === -1 ? [] : due.splice(at, 1);
+        if (one === undefined) return;
+        await run(one);
       }
     };
     await Promise.all(Array.from({ length: turnsAtOnce }, worker));
@@ -65,7 +72,7 @@ export function runTurns(options: TurnsOptions): Turns {
     if (isTicking) return;
     isTicking = true;
     const ticked = tick()
-      .catch((error: unknown) => log.warn({ err: error }, 'alerts are not looked at'))
+      .catch((error: unknown) => log.warn({ err: error }, `no ${noun} has its turn`))
       .finally(() => {
         isTicking = false;
         underWay.delete(ticked);
@@ -84,8 +91,4 @@ export function runTurns(options: TurnsOptions): Turns {
       clearTimeout(grace);
     },
   };
-}
-
-function nameOf({ alert }: OwnedAlert): string {
-  return `${alert.id} ${alert.updateTime?.seconds} ${alert.updateTime?.nanos}`;
 }

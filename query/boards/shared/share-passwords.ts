@@ -4,9 +4,9 @@
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { createTokenBuckets } from '../../platform/access/token-bucket.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { setBounded } from '../../platform/memory/bounded-map.ts';
+import { createTokenBuckets } from '../../../platform/access/token-bucket.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { setBounded } from '../../../platform/memory/bounded-map.ts';
 
 /** Throws where too many passwords are being checked. `from`: where the caller is, so that nobody takes all places. */
 export type CheckPassword = (

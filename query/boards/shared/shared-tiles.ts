@@ -2,16 +2,16 @@
 // that names one.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import type { EventFilter } from '../../proto/gen/common/v1/filter_pb.js';
+import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import type {
   RenderResponse as BoardResponse,
   Tile,
   TileResult,
-} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+} from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
   type SharedTile,
   SharedTileSchema,
-} from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+} from '../../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import {
   TopKQuery_Dimension as Dimension,
   type FunnelQuery,
@@ -23,7 +23,7 @@ import {
   type TopKQuerySchema,
   type UserFlowQuery,
   type UserFlowQuerySchema,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 
 export function sharedTiles({ dashboard, results }: BoardResponse): SharedTile[] {
   const byTile = new Map(results.map((result) => [result.tileId, result]));

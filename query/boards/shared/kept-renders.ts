@@ -1,7 +1,7 @@
 // Keeps the last result of each share for a while, and renders it once at a time: whoever asks meanwhile waits for
 // that result. So a link that many people open costs one rendering a minute.
 
-import type { Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../../platform/clock.ts';
 
 export interface Rendered<T> {
   value: T;

@@ -4,20 +4,20 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
-import { createTokenBuckets } from '../../platform/access/token-bucket.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { ShareRecord } from '../../platform/dashboards/dashboard-list.ts';
-import type { FoundShare, ShareDirectory } from '../../platform/dashboards/share-directory.ts';
+import { createTokenBuckets } from '../../../platform/access/token-bucket.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { ShareRecord } from '../../../platform/dashboards/dashboard-list.ts';
+import type { FoundShare, ShareDirectory } from '../../../platform/dashboards/share-directory.ts';
 import {
   type RenderRequest as BoardRequest,
   RenderRequestSchema as BoardRequestSchema,
   type RenderResponse as BoardResponse,
-} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+} from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
   type RenderRequest,
   type RenderResponse,
   RenderResponseSchema,
-} from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+} from '../../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { KeptRenders, type Rendered } from './kept-renders.ts';
 import { type CheckPassword, createSharePasswords, refuseAfter } from './share-passwords.ts';
 import { sharedTiles } from './shared-tiles.ts';

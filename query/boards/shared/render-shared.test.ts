@@ -5,25 +5,25 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { principalOf } from '../../platform/access/auth-interceptor.ts';
-import { overviewId } from '../../platform/dashboards/overview-dashboard.ts';
-import { createLog } from '../../platform/log.ts';
-import type { TileSchema } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { principalOf } from '../../../platform/access/auth-interceptor.ts';
+import { overviewId } from '../../../platform/dashboards/overview-dashboard.ts';
+import { createLog } from '../../../platform/log.ts';
+import type { TileSchema } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
   type InsightQuerySpec,
   InsightType,
   type QueryResponse,
   QueryResponseSchema,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { useBroker } from '../../test/harness/servers/use-servers.ts';
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { useBroker } from '../../../test/harness/servers/use-servers.ts';
 import {
   type AccountsProcess,
   bearer,
   type Clients,
   newCustomer,
   startAccounts,
-} from '../../test/harness/services/accounts.ts';
-import { registerBoards } from './register-boards.ts';
+} from '../../../test/harness/services/accounts.ts';
+import { registerBoards } from '../register-boards.ts';
 
 const broker = useBroker();
 let nowMs = Date.UTC(2026, 6, 1);

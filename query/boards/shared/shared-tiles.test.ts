@@ -1,12 +1,12 @@
 import { create, toJsonString } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
-import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
-import { RenderResponseSchema } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import { SharedTileSchema } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+import { FilterOperator } from '../../../proto/gen/common/v1/filter_pb.js';
+import { RenderResponseSchema } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { SharedTileSchema } from '../../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import {
   TopKQuery_Dimension as Dimension,
   InsightType,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { sharedTiles } from './shared-tiles.ts';
 
 const secret = { property: 'plan', operator: FilterOperator.EQUALS, value: 'secret' };

@@ -1,0 +1,94 @@
+// MailedReportsService: what a recipient sees and does by the link in a mail. A link that opens nothing any more, and
+// one that never did, are answered alike.
+
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
+import type { ProjectRecord } from '../../platform/access/projects.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  type ReportLink,
+  readReportLink,
+  recipientOf,
+} from '../../platform/reports/report-link.ts';
+import {
+  type Report,
+  ReportFrequency,
+  ReportRecipientState,
+} from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
+import type { GetResponse } from '../../proto/gen/public/reports/v1/mailed_reports_pb.js';
+import type { ItemStore } from '../project-items/item-store.ts';
+
+export interface MailedReportDeps {
+  reports: Pick<ItemStore<Report>, 'find' | 'changeInPlace'>;
+  projects: Pick<WatchedBucket<ProjectRecord>, 'get'>;
+  directory: Pick<OrganizationDirectory, 'get'>;
+  clock: Clock;
+}
+
+type Answer = 'ACTIVE' | 'UNSUBSCRIBED';
+
+export async function getMailedReport(
+  deps: MailedReportDeps,
+  { token }: { token: string },
+): Promise<Omit<GetResponse, '$typeName' | '$unknown'>> {
+  const { link, organizationId } = openLink(deps, token);
+  const report = await deps.reports.find(link.projectId, link.reportId).catch(noSuchLinkIfGone);
+  const recipient = recipientOf(report, link);
+  if (recipient === undefined) throw noSuchLink();
+  return {
+    displayName: report.displayName,
+    organization: deps.directory.get(organizationId)?.displayName ?? '',
+    frequency: report.schedule?.frequency ?? ReportFrequency.UNSPECIFIED,
+    state: recipient.state,
+  };
+}
+
+/** The same answer twice changes nothing the second time. */
+export async function answerMailedReport(
+  deps: MailedReportDeps,
+  { token }: { token: string },
+  answer: Answer,
+): Promise<Record<string, never>> {
+  const { link } = openLink(deps, token);
+  const { projectId, reportId } = link;
+  const state = ReportRecipientState[answer];
+  const stateTime = timestampFromMs(deps.clock.nowMs());
+  const report = await deps.reports.find(projectId, reportId).catch(noSuchLinkIfGone);
+  const known = recipientOf(report, link);
+  if (known === undefined) throw noSuchLink();
+  if (known.state === state) return {};
+  const changed = await deps.reports
+    .changeInPlace(projectId, reportId, (before) => {
+      const own = recipientOf(before, link);
+      const recipients = before.recipients.map((one) =>
+        one === own ? { ...one, state, stateTime } : one,
+      );
+      return { ...before, recipients };
+    })
+    .catch(noSuchLinkIfGone);
+  if (recipientOf(changed, link) === undefined) throw noSuchLink();
+  return {};
+}
+
+function openLink(
+  { projects }: Pick<MailedReportDeps, 'projects'>,
+  token: string,
+): { link: ReportLink; organizationId: string } {
+  const link = readReportLink(token);
+  const project = link && projects.get(link.projectId)?.record;
+  if (link === undefined || project === undefined) throw noSuchLink();
+  return { link, organizationId: project.organizationId };
+}
+
+function noSuchLinkIfGone(error: unknown): never {
+  const isGone = error instanceof ConnectError && error.code === Code.NotFound;
+  throw isGone ? noSuchLink() : error;
+}
+
+function noSuchLink(): ConnectError {
+  const message =
+    'this link opens nothing: the report, or the address among its recipients, is gone';
+  return new ConnectError(message, Code.NotFound);
+}

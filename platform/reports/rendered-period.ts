@@ -1,0 +1,32 @@
+// How query/ renders a board for a report: the question and the answer that both sides know.
+
+import type { SharedTile } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+import type { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+
+/** Half-open, in ms since the epoch; the period before ends where the period begins. */
+export interface AskedPeriod {
+  fromMs: number;
+  toMs: number;
+  previousFromMs: number;
+  granularity: Granularity;
+  timezone: string;
+}
+
+export interface RenderedPeriod {
+  displayName: string;
+  tiles: SharedTile[];
+  /** As a shared dashboard shows them. */
+  tilesForStrangers: SharedTile[];
+  /** Every event that was accepted before is counted in all answers; 0 where one does not say. */
+  completeUntilMs: number;
+}
+
+/**
+ * Undefined where the project has no such dashboard. A tile that fails has an error, and the others their answers.
+ * Takes a minute at most.
+ */
+export type RenderPeriod = (
+  projectId: string,
+  dashboardId: string,
+  period: AskedPeriod,
+) => Promise<RenderedPeriod | undefined>;

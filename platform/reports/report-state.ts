@@ -1,0 +1,110 @@
+// What is known of a report's runs: one record for each place that a project has for reports, changed by compare-and-
+// set alone. Its lease says which process works on the report. A run is written before anything is sent, and each mail
+// when it is done, so that whatever dies, the record says what is left.
+
+import { hasTexts } from '../broker/record-bucket.ts';
+
+/** A mail that a server refused, or that was given up. */
+export interface FailedMail {
+  /** A member's id, or the address of somebody else. */
+  to: string;
+  reason: string;
+}
+
+export interface RunRecord {
+  /** UUID; the ids of its mails are made of it. */
+  id: string;
+  /** The zone's day on which it was due: no day has a second run. */
+  day: number;
+  dueMs: number;
+  /** When a process first worked on it. */
+  beginMs: number;
+  /** Its period, half-open, in ms since the epoch. */
+  fromMs: number;
+  toMs: number;
+  previousFromMs: number;
+  /** Earlier ones that were due while nobody sent them. */
+  leftOut: number;
+  /** Nothing is left to do. */
+  isDone: boolean;
+  /** Some events of the period were not counted yet. */
+  isIncomplete: boolean;
+  /** Whose mail was taken; empty once all is done. */
+  sentTo: readonly string[];
+  sent: number;
+  /** At most so many as there are recipients while it is sent, then five. */
+  failures: readonly FailedMail[];
+  failed: number;
+  /** Tries in a row that failed, and the moment of the next. */
+  tries: number;
+  nextTryMs: number;
+  /** Why it waits, or ended without a mail; else empty. */
+  problem: string;
+  /** When it was done; 0 before. */
+  endMs: number;
+}
+
+export interface ReportStateRecord {
+  schemaVersion: 1;
+  /** Whose it is: another report's that is gone was in the same place. */
+  reportId: string;
+  /** The newest, the oldest of them first; only the last one may not be done. */
+  runs: readonly RunRecord[];
+  /** Other processes leave the report alone until then. */
+  leaseEndMs: number;
+}
+
+export const maxRuns = 20;
+export const maxFailuresKept = 5;
+
+/** Of a report that was never due. */
+export function newReportState(reportId: string): ReportStateRecord {
+  return { schemaVersion: 1, reportId, runs: [], leaseEndMs: 0 };
+}
+
+/** The key of the place, from 0, of one of the project's reports. */
+export function reportStateKey(projectId: string, place: number): string {
+  return `${projectId}.${place}`;
+}
+
+/** Narrows a value of the bucket. */
+export function readReportState(value: unknown): ReportStateRecord | undefined {
+  return isReportState(value) ? value : undefined;
+}
+
+function isReportState(value: unknown): value is ReportStateRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const runs: unknown = Reflect.get(value, 'runs');
+  return (
+    Reflect.get(value, 'schemaVersion') === 1 &&
+    hasTexts(value, ['reportId']) &&
+    hasNumbers(value, ['leaseEndMs']) &&
+    Array.isArray(runs) &&
+    runs.every(isRun)
+  );
+}
+
+function isRun(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const times = [
+    'day',
+    'dueMs',
+    'beginMs',
+    'fromMs',
+    'toMs',
+    'previousFromMs',
+    'nextTryMs',
+    'endMs',
+  ];
+  return (
+    hasTexts(value, ['id', 'problem']) &&
+    hasNumbers(value, [...times, 'leftOut', 'sent', 'failed', 'tries']) &&
+    ['isDone', 'isIncomplete'].every((name) => typeof Reflect.get(value, name) === 'boolean') &&
+    Array.isArray(Reflect.get(value, 'sentTo')) &&
+    Array.isArray(Reflect.get(value, 'failures'))
+  );
+}
+
+function hasNumbers(value: object, names: readonly string[]): boolean {
+  return names.every((name) => Number.isFinite(Reflect.get(value, name)));
+}

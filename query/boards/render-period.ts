@@ -1,0 +1,74 @@
+// A dashboard with the answers of its tiles for a period that is over, for the service itself: each tile with the
+// period before it, as members see it and as strangers do.
+
+import { create } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
+import type { AskedPeriod, RenderedPeriod } from '../../platform/reports/rendered-period.ts';
+import {
+  RenderResponseSchema,
+  type Tile,
+  type TileResult,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  type SharedTile,
+  SharedTileSchema,
+} from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+import { type AnswerDeps, answerTiles } from './answer-tiles.ts';
+import { sharedTiles } from './shared/shared-tiles.ts';
+
+interface PeriodDeps extends AnswerDeps {
+  readDashboard: ReadDashboard;
+  /** Whether a project has events of bots: they are left out, as on the pages. */
+  hasBots: (projectId: string) => Promise<boolean>;
+}
+
+export async function renderPeriod(
+  deps: PeriodDeps,
+  projectId: string,
+  dashboardId: string,
+  { fromMs, toMs, previousFromMs, granularity, timezone }: AskedPeriod,
+): Promise<RenderedPeriod | undefined> {
+  const dashboard = await deps.readDashboard(projectId, dashboardId);
+  if (dashboard === undefined) return undefined;
+  const { displayName, filters, includeCookieless } = dashboard;
+  const tiles = dashboard.tiles.map((tile) => ({ ...tile, compareToPrevious: true }));
+  const results = await answerTiles(deps, {
+    ...{ projectId, tiles, filters, includeCookieless },
+    leavesOutBots: await deps.hasBots(projectId),
+    time: {
+      range: { fromMs, toMs },
+      previous: { fromMs: previousFromMs, toMs: fromMs },
+      granularity,
+      timezone,
+    },
+  });
+  const byTile = new Map(results.map((result) => [result.tileId, result]));
+  return {
+    displayName,
+    tiles: tiles.map((tile) => wholeTile(tile, byTile.get(tile.id))),
+    tilesForStrangers: sharedTiles(create(RenderResponseSchema, { dashboard, results })),
+    completeUntilMs: completeUntil(results),
+  };
+}
+
+/** A tile with its question and answers as they are. */
+function wholeTile(tile: Tile, result: TileResult | undefined): SharedTile {
+  const { id, title, x = 0, y = 0, w, h, content } = tile;
+  const shown = create(SharedTileSchema, { id, title, x, y, w, h });
+  if (content.case === 'markdown') shown.content = content;
+  if (content.case !== 'insight' || result === undefined) return shown;
+  shown.question = content.value;
+  if (result.previous !== undefined) shown.previous = result.previous;
+  if (result.outcome.case !== undefined) shown.content = result.outcome;
+  return shown;
+}
+
+function completeUntil(results: readonly TileResult[]): number {
+  const times = results.flatMap(({ outcome }) => {
+    if (outcome.case !== 'insight') return [];
+    const { completeUntil: until } = outcome.value;
+    return [until === undefined ? 0 : timestampMs(until)];
+  });
+  return Math.min(Number.MAX_SAFE_INTEGER, ...times);
+}

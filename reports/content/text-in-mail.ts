@@ -1,0 +1,33 @@
+// Texts of events and of boards, as a mail shows them: whoever sends events with a public key writes values that a
+// member reads in a mail of ours, and mail programs make links of what looks like one.
+
+const maxRead = 2_000;
+
+/**
+ * One line without control and invisible characters. An invisible space stands behind what makes a domain, an address
+ * or a path, so that nothing becomes a link.
+ */
+export function lineInMail(text: string, maxCharacters: number): string {
+  const line = text
+    .slice(0, maxRead)
+    .replace(/[\p{C}\u2028\u2029]+/gu, ' ')
+    .replace(/ +/g, ' ')
+    .trim();
+  const characters = [...line];
+  const short = characters.slice(0, maxCharacters).join('');
+  return withoutLinks(characters.length > maxCharacters ? `${short}…` : short);
+}
+
+/** As lineInMail, of several lines. */
+export function linesInMail(text: string, maxCharacters: number): string {
+  const lines = text.slice(0, maxCharacters).split(/\r?\n/);
+  return lines
+    .map((line) => lineInMail(line, maxRead))
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+function withoutLinks(text: string): string {
+  return text.replace(/[.:@/](?=[^\s\u200b])/g, '$&\u200b');
+}
