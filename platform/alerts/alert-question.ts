@@ -19,6 +19,8 @@ const hasValue: Readonly<Record<InsightType, boolean>> = {
   [InsightType.TOP_K]: false,
   [InsightType.LIFECYCLE]: false,
   [InsightType.STICKINESS]: false,
+  // Each currency has a value of its own: SUM with a filter on one has the same, alone.
+  [InsightType.REVENUE]: false,
   [InsightType.UNSPECIFIED]: false,
 };
 

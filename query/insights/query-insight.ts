@@ -158,7 +158,10 @@ function touchOf({ spec, breakdowns }: Question): Touch {
     spec.insightType === InsightType.TRENDS || spec.insightType === InsightType.SEGMENTATION;
   const countsUsers =
     !isOfValues || spec.events.some(({ aggregation }) => ofUsers.includes(aggregation));
-  if (breakdowns.length === 0 || !countsUsers) return Touch.UNSPECIFIED;
+  if (breakdowns.length === 0) return Touch.UNSPECIFIED;
+  // Payments are in the groups of their own values.
+  if (spec.insightType === InsightType.REVENUE) return Touch.EVERY;
+  if (!countsUsers) return Touch.UNSPECIFIED;
   return spec.touch === Touch.EVERY ? Touch.EVERY : Touch.FIRST;
 }
 

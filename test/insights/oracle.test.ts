@@ -27,7 +27,13 @@ import {
 } from '../harness/insights/questions/generated-questions.ts';
 import { plainQuestions } from '../harness/insights/questions/plain-questions.ts';
 import { productAnswer } from '../harness/insights/questions/product-answer.ts';
-import { aggregations, type Question, requestOf } from '../harness/insights/questions/question.ts';
+import {
+  aggregations,
+  type Question,
+  requestOf,
+  revenueMeasures,
+} from '../harness/insights/questions/question.ts';
+import { revenueQuestions } from '../harness/insights/questions/revenue-questions.ts';
 import { type Stack, startStack } from '../harness/servers/stack.ts';
 
 const count = Number(process.env['MILLRACE_ORACLE_QUESTIONS'] ?? 670);
@@ -45,6 +51,8 @@ const ofKinds = [...['TRENDS', 'SEGMENTATION', 'VISITS', 'FUNNEL', 'RETENTION', 
 const longOverMs = 3 * dayMs;
 /** Differences that a failure shows. */
 const shown = 10;
+/** Questions of revenue beside all others. */
+const partOfRevenue = 0.06;
 /** Questions that are asked before and after a change: no kept answer may outlive it. */
 const askedAgain = 12;
 
@@ -63,7 +71,10 @@ beforeAll(async () => {
   tables = await Tables.create(await play.known());
   forced = new ForcedAnswers(stack);
   const source = new QuestionSource(seed, project);
-  questions = Array.from({ length: count }, () => source.question());
+  questions = [
+    ...Array.from({ length: count }, () => source.question()),
+    ...revenueQuestions(seed, project, Math.ceil(count * partOfRevenue)),
+  ];
 }, 180_000);
 afterAll(async () => {
   tables?.close();
@@ -78,6 +89,8 @@ describe(`${count} generated questions (seed ${seed})`, () => {
       ...['TRENDS', 'SEGMENTATION', 'VISITS TRENDS', 'VISITS SEGMENTATION', 'FUNNEL'],
       ...['RETENTION', 'USER_FLOW', 'TOP_K', 'LIFECYCLE', 'STICKINESS'],
     ].map((form) => `form ${form}`);
+    wanted.push('form REVENUE', 'groups REVENUE', 'cumulative REVENUE');
+    for (const one of revenueMeasures) wanted.push(`revenue ${one}`);
     for (const one of aggregations) wanted.push(`aggregation ${one}`);
     for (const one of topMetrics) wanted.push(`top metric ${one}`);
     for (const one of operators) wanted.push(`operator ${one}`);

@@ -5,7 +5,8 @@ import { useState } from 'preact/hooks';
 import { readablePath } from '../text/readable-path.ts';
 import { shortFigure } from '../ui/figures.ts';
 
-export type Stack = { name: string; parts: readonly number[] };
+/** `before`: what the parts above zero were in the period before. */
+export type Stack = { name: string; parts: readonly number[]; before?: number | undefined };
 
 /** `parts`: the names of the parts in the order of each bar's values; values below zero hang down. */
 export function StackedBars(props: {
@@ -23,7 +24,7 @@ export function StackedBars(props: {
   const [at, setAt] = useState<number>();
   const heights = stacks.map((stack) => sumOf(stack.parts, (value) => value > 0));
   const depths = stacks.map((stack) => -sumOf(stack.parts, (value) => value < 0));
-  const top = Math.max(1e-9, ...heights);
+  const top = Math.max(1e-9, ...heights, ...stacks.map(({ before = 0 }) => before));
   const bottom = Math.max(0, ...depths);
   const walk = (event: KeyboardEvent): void => {
     const to = stepOf(event.key, at, stacks.length - 1);
@@ -58,7 +59,11 @@ export function StackedBars(props: {
               onPointerEnter={() => setAt(index)}
               onClick={() => props.onPick?.(index)}
             >
-              <Parts class="stack-above" {...{ parts, stack }} share={(value) => value / top} />
+              <Parts class="stack-above" {...{ parts, stack }} share={(value) => value / top}>
+                {stack.before === undefined ? null : (
+                  <span class="stack-before" style={{ bottom: `${(stack.before / top) * 100}%` }} />
+                )}
+              </Parts>
               <Parts class="stack-below" {...{ parts, stack }} share={(value) => -value / bottom} />
             </div>
           ))}
@@ -68,6 +73,7 @@ export function StackedBars(props: {
       <figcaption class="legend" aria-live="polite">
         <span class="legend-time">{here?.name ?? ' '}</span>
         <Values {...{ parts }} of={here} />
+        {stacks.some(({ before }) => before !== undefined) ? <Before of={here} /> : null}
         {props.below?.(at)}
       </figcaption>
     </figure>
@@ -89,6 +95,16 @@ function Values({ parts, of }: { parts: readonly string[]; of: Stack | undefined
   );
 }
 
+function Before({ of }: { of: Stack | undefined }) {
+  return (
+    <span class="legend-item">
+      <i class="stack-before" />
+      The range before
+      <b>{of?.before === undefined ? '' : shortFigure(of.before)}</b>
+    </span>
+  );
+}
+
 /** The bar that a key leads to; undefined where it leads to none. */
 function stepOf(key: string, at: number | undefined, last: number): number | undefined {
   const steps: Record<string, number> = {
@@ -107,6 +123,7 @@ function Parts(props: {
   parts: readonly string[];
   stack: Stack;
   share: (value: number) => number;
+  children?: ComponentChildren;
 }) {
   const { parts, stack, share } = props;
   return (
@@ -120,6 +137,7 @@ function Parts(props: {
           />
         ) : null,
       )}
+      {props.children}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-// The nine forms of a question: their names, what each takes, and how one becomes another.
+// The ten forms of a question: their names, what each takes, and how one becomes another.
 
 import { create } from '@bufbuild/protobuf';
 import {
@@ -13,7 +13,6 @@ import {
   SessionMetric,
   SessionQuerySchema,
   TopKQuerySchema,
-  UserFlowQuery_GroupBy,
   UserFlowQuerySchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 
@@ -24,6 +23,8 @@ interface FormRules {
   /** How many events it takes, and what each is called. */
   events: { least: number; most: number; nameOf: (index: number) => string };
   hasAggregation: boolean;
+  /** Whether numbers can be made of those of its series. */
+  hasFormulas: boolean;
   hasBreakdowns: boolean;
   hasBuckets: boolean;
   /** Whether the range before can stand beside it. */
@@ -35,7 +36,10 @@ const none = { least: 0, most: 0, nameOf: series };
 const several = { least: 1, most: 10, nameOf: series };
 const one = { least: 1, most: 1, nameOf: () => 'Active means' };
 
-const plain = { hasAggregation: false, hasBreakdowns: false, hasBuckets: false, hasBefore: false };
+const plain = {
+  ...{ hasAggregation: false, hasFormulas: false, hasBreakdowns: false },
+  ...{ hasBuckets: false, hasBefore: false },
+};
 
 const listed = [
   {
@@ -45,6 +49,7 @@ const listed = [
     says: 'How events or users change over time.',
     events: several,
     hasAggregation: true,
+    hasFormulas: true,
     hasBreakdowns: true,
     hasBuckets: true,
     hasBefore: true,
@@ -56,7 +61,19 @@ const listed = [
     says: 'One number for the whole range, split into groups.',
     events: several,
     hasAggregation: true,
+    hasFormulas: true,
     hasBreakdowns: true,
+    hasBefore: true,
+  },
+  {
+    ...plain,
+    id: 'revenue',
+    name: 'Revenue',
+    says: 'What payments bring over time, each currency by itself.',
+    events: several,
+    hasFormulas: true,
+    hasBreakdowns: true,
+    hasBuckets: true,
     hasBefore: true,
   },
   {
@@ -90,6 +107,7 @@ const listed = [
     },
     hasBreakdowns: true,
     hasBuckets: true,
+    hasBefore: true,
   },
   {
     ...plain,
@@ -114,6 +132,7 @@ const listed = [
     events: one,
     hasBreakdowns: true,
     hasBuckets: true,
+    hasBefore: true,
   },
   {
     ...plain,
@@ -123,6 +142,7 @@ const listed = [
     events: one,
     hasBreakdowns: true,
     hasBuckets: true,
+    hasBefore: true,
   },
 ] as const satisfies readonly (FormRules & { id: string })[];
 
@@ -141,6 +161,7 @@ const formOfType: Record<InsightType, FormId> = {
   [InsightType.TOP_K]: 'top-k',
   [InsightType.LIFECYCLE]: 'lifecycle',
   [InsightType.STICKINESS]: 'stickiness',
+  [InsightType.REVENUE]: 'revenue',
 };
 
 const types: Record<FormId, InsightType> = {
@@ -153,6 +174,7 @@ const types: Record<FormId, InsightType> = {
   'top-k': InsightType.TOP_K,
   lifecycle: InsightType.LIFECYCLE,
   stickiness: InsightType.STICKINESS,
+  revenue: InsightType.REVENUE,
 };
 
 export function formById(id: string): QuestionForm | undefined {
@@ -170,9 +192,10 @@ export function emptyEvent(kind = ''): EventQuery {
 /** A question of this form that can be asked at once. */
 export function startOf({ id, events }: QuestionForm): InsightQuerySpec {
   const count = id === 'funnel' ? 2 : events.least;
+  const first = id === 'revenue' ? 'purchase' : 'page_view';
   return create(InsightQuerySpecSchema, {
     insightType: types[id],
-    events: Array.from({ length: count }, (_, index) => emptyEvent(index === 0 ? 'page_view' : '')),
+    events: Array.from({ length: count }, (_, index) => emptyEvent(index === 0 ? first : '')),
     ...own(id),
   });
 }
@@ -202,6 +225,7 @@ function own(id: FormId): Pick<InsightQuerySpec, 'session' | 'userFlow' | 'topK'
       };
     case 'trends':
     case 'segmentation':
+    case 'revenue':
     case 'funnel':
     case 'retention':
     case 'lifecycle':
@@ -215,10 +239,12 @@ function own(id: FormId): Pick<InsightQuerySpec, 'session' | 'userFlow' | 'topK'
 /** The same question in another form: what both take stays. */
 export function asForm(spec: InsightQuerySpec, form: QuestionForm): InsightQuerySpec {
   const next = startOf(form);
-  const kept = spec.events.slice(0, form.events.most);
+  // Few kinds of events are payments.
+  const isOther = form.id === 'revenue' && spec.insightType !== InsightType.REVENUE;
+  const kept = isOther ? [] : spec.events.slice(0, form.events.most);
   const taken = form.hasAggregation ? kept.map(onlyIn(form)) : kept.map(withoutAggregation);
   if (kept.length > 0) next.events = [...taken, ...next.events.slice(kept.length)];
-  if (form.hasAggregation) next.formulas = spec.formulas;
+  if (form.hasFormulas && !isOther) next.formulas = spec.formulas;
   if (form.hasBefore) next.compare = spec.compare;
   if (form.hasBreakdowns) next.breakdowns = spec.breakdowns;
   next.filterGroups = spec.filterGroups;
@@ -234,36 +260,6 @@ function onlyIn(form: QuestionForm): (event: EventQuery) => EventQuery {
 
 function withoutAggregation({ event }: EventQuery): EventQuery {
   return create(EventQuerySchema, { ...(event && { event }), aggregation: AggregationType.TOTAL });
-}
-
-/** Whether its numbers depend on who counts as a user; all others count every event and every visit. */
-export function countsUsers(spec: InsightQuerySpec): boolean {
-  const { insightType, events, session, topK, userFlow } = spec;
-  switch (insightType) {
-    case InsightType.FUNNEL:
-    case InsightType.RETENTION:
-    case InsightType.LIFECYCLE:
-    case InsightType.STICKINESS:
-      return true;
-    case InsightType.TOP_K:
-      return topK?.dimension === Dimension.USER || isOfUsers(topK?.metric);
-    case InsightType.TRENDS:
-    case InsightType.SEGMENTATION:
-      return !session && events.some(({ aggregation }) => isOfUsers(aggregation));
-    case InsightType.USER_FLOW:
-      return userFlow?.groupBy === UserFlowQuery_GroupBy.USER;
-    case InsightType.UNSPECIFIED:
-      return false;
-    default:
-      return insightType satisfies never;
-  }
-}
-
-function isOfUsers(aggregation: AggregationType | undefined): boolean {
-  const { UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER } = AggregationType;
-  return [UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER].some(
-    (one) => one === aggregation,
-  );
 }
 
 export function needsProperty(aggregation: AggregationType): boolean {

@@ -42,6 +42,14 @@ export function OwnFields({ spec, onChange }: { spec: InsightQuerySpec; onChange
         onValue={(cumulative) => onChange({ cumulative })}
       />
     );
+  if (spec.insightType === InsightType.REVENUE)
+    return (
+      <Check
+        label="Add up from the beginning of the range"
+        checked={spec.cumulative}
+        onValue={(cumulative) => onChange({ cumulative })}
+      />
+    );
   if (spec.insightType === InsightType.RETENTION)
     return <RetentionFields spec={spec} onChange={onChange} />;
   return null;

@@ -10,9 +10,10 @@ import { Check, Select } from '../fields/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Count } from './count.tsx';
 import { FilterGroups } from './filter-groups.tsx';
-import { countsUsers, formOf } from './forms.ts';
+import { formOf } from './forms.ts';
 import { OwnFields } from './own-fields.tsx';
 import { PropertyField } from './scope-fields.tsx';
+import { countsUsers } from './series/counts-users.ts';
 import { FormulaFields } from './series/formula-fields.tsx';
 import { SeriesFields } from './series-fields.tsx';
 import '../styles/question.css';
@@ -38,7 +39,7 @@ export function QuestionFields(props: {
         spec={spec}
         onChange={(events) => change({ events, ...touchOf({ ...spec, events }) })}
       />
-      {form.hasAggregation ? <FormulaFields spec={spec} onChange={change} /> : null}
+      {form.hasFormulas ? <FormulaFields spec={spec} onChange={change} /> : null}
       <OwnFields spec={spec} onChange={change} />
       <FilterGroups spec={spec} onChange={change} />
       {form.hasBreakdowns ? <Breakdowns spec={spec} onChange={change} /> : null}

@@ -60,3 +60,17 @@ it('leads nowhere where a list has no words for the filters', () => {
 it('leads to a person', () => {
   expect(rowsHref(of, { kind: '', profileId: 'ab' })).toBe('/p/p1/profiles/ab');
 });
+
+it('leads to the payments of a currency, and to those that name none', () => {
+  const revenue = create(InsightQuerySpecSchema, {
+    insightType: InsightType.REVENUE,
+    events: [{ event: { kind: 'purchase' } }],
+  });
+  const conditionsOf = (currency: string | undefined) =>
+    asked(rowsHref({ ...of, spec: revenue }, { kind: '', payment: { currency } })).conditions.map(
+      ({ property, operator, values }) => [property, operator, ...values],
+    );
+  const isPayment = ['amount', FilterOperator.IS_SET];
+  expect(conditionsOf('EUR')).toEqual([isPayment, ['currency', FilterOperator.EQUALS, 'EUR']]);
+  expect(conditionsOf(undefined)).toEqual([isPayment, ['currency', FilterOperator.IS_NOT_SET]]);
+});

@@ -8,6 +8,7 @@ import {
 import {
   Granularity,
   type InsightQuerySpec,
+  InsightType,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Condition, fromPropertyFilter, writeConditions } from '../filter/condition.ts';
 import type { Rows } from '../results/shown.ts';
@@ -40,6 +41,7 @@ export function rowsHref(of: RowsOf, rows: Rows): string | undefined {
     ...ofGroups,
     ...(scope?.filters ?? []).map(fromPropertyFilter),
     ...groupConditions(spec, rows),
+    ...paymentConditions(spec, rows),
   ];
   const query = new URLSearchParams(rows.day ? bucketDays(of, rows.day) : of.time);
   if (kind) query.set('kind', kind);
@@ -66,6 +68,17 @@ function groupConditions(spec: InsightQuerySpec, { breakdown }: Rows): Condition
     ? [spec.topK.property]
     : spec.breakdowns.map(({ property }) => property);
   return properties.map((property) => isValue(property, breakdown[property]));
+}
+
+/** Of payments: that the event is one, and of which currency. */
+function paymentConditions(spec: InsightQuerySpec, { eventIndex, payment }: Rows): Condition[] {
+  if (spec.insightType !== InsightType.REVENUE) return [];
+  const property = spec.events[eventIndex ?? 0]?.aggregationProperty || 'amount';
+  const source = PropertySource.UNSPECIFIED;
+  return [
+    { property, operator: FilterOperator.IS_SET, values: [], source },
+    ...(payment ? [isValue('currency', payment.currency)] : []),
+  ];
 }
 
 /** The condition that a property is this value; undefined: that it lacks. */

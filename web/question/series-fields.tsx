@@ -9,6 +9,7 @@ import { Select } from '../fields/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { emptyEvent, formOf, needsProperty, type QuestionForm } from './forms.ts';
 import { MeasuredPropertyField, ScopeFields } from './scope-fields.tsx';
+import { PaymentFields } from './series/payment-fields.tsx';
 
 export const aggregationOptions: readonly { value: string; name: string }[] = [
   { value: String(AggregationType.TOTAL), name: 'Number of events' },
@@ -104,6 +105,7 @@ function Series(props: {
         onChange={(scope) => onChange({ ...event, event: scope })}
       />
       {form.hasAggregation ? <ValueFields {...{ form, name, event, onChange }} /> : null}
+      {form.id === 'revenue' ? <PaymentFields {...{ name, event, onChange }} /> : null}
       <div class="series-tools">
         {onUp ? (
           <button

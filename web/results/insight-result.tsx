@@ -43,6 +43,10 @@ export function InsightResult(props: {
       const trends = before?.case === 'trends' ? before.value : undefined;
       return <Trends {...shared} {...both(result.value, trends)} />;
     }
+    case 'revenue': {
+      const revenue = before?.case === 'revenue' ? before.value : undefined;
+      return <Trends {...shared} {...both(result.value, revenue)} />;
+    }
     case 'segmentation': {
       const segments = before?.case === 'segmentation' ? before.value : undefined;
       return <Segments {...shared} {...both(result.value, segments)} />;
@@ -57,14 +61,23 @@ export function InsightResult(props: {
         <Later {...later} load={loadFunnel} name="the steps" {...both(result.value, funnel)} />
       );
     }
-    case 'retention':
-      return <Later {...later} load={loadRetention} name="the table" result={result.value} />;
+    case 'retention': {
+      const retention = before?.case === 'retention' ? before.value : undefined;
+      const of = both(result.value, retention);
+      return <Later {...later} load={loadRetention} name="the table" {...of} />;
+    }
     case 'userFlow':
       return <Later {...later} load={loadUserFlow} name="the ways" result={result.value} />;
-    case 'lifecycle':
-      return <Later {...later} load={loadLifecycle} name="the bars" result={result.value} />;
-    case 'stickiness':
-      return <Later {...later} load={loadStickiness} name="the bars" result={result.value} />;
+    case 'lifecycle': {
+      const lifecycle = before?.case === 'lifecycle' ? before.value : undefined;
+      const of = both(result.value, lifecycle);
+      return <Later {...later} load={loadLifecycle} name="the bars" {...of} />;
+    }
+    case 'stickiness': {
+      const stickiness = before?.case === 'stickiness' ? before.value : undefined;
+      const of = both(result.value, stickiness);
+      return <Later {...later} load={loadStickiness} name="the bars" {...of} />;
+    }
     case undefined:
       return <p class="hint">The service sent an empty answer.</p>;
     default:

@@ -2,7 +2,10 @@
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
-import { InsightQuerySpecSchema } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import {
+  InsightQuerySpecSchema,
+  InsightType,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { drawnSeries, questionName, seriesName } from './names.ts';
 
 const specOf = (more: MessageInitShape<typeof InsightQuerySpecSchema>) =>
@@ -37,4 +40,16 @@ it('several kinds are named one after the other', () => {
 it('where there are formulas they alone are drawn', () => {
   expect(drawnSeries([{}, { formulaIndex: 0 }])).toEqual([{ formulaIndex: 0 }]);
   expect(drawnSeries([{}, {}])).toHaveLength(2);
+});
+
+it('revenue is named by its currency, and by its group', () => {
+  const [insightType, formulas] = [InsightType.REVENUE, []];
+  const spec = specOf({ insightType, formulas, events: [{ event: { kind: 'purchase' } }] });
+  expect(seriesName(spec, { ...whole, currency: 'EUR' })).toBe('EUR');
+  expect(seriesName(spec, whole)).toBe('no currency');
+  expect(questionName('Revenue', spec)).toBe('Revenue: Purchase: revenue');
+  const split = specOf({ insightType, formulas: [], breakdowns: [{ property: 'plan' }] });
+  expect(seriesName(split, { ...whole, currency: 'EUR', isOthers: true })).toBe(
+    '1. Signup: revenue, EUR · All others',
+  );
 });

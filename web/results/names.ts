@@ -5,12 +5,14 @@ import {
   Granularity,
   type InsightQuerySpec,
   InsightType,
+  RevenueMeasure,
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { milliseconds, percent, shortFigure } from '../ui/figures.ts';
 
 export const othersName = 'All others';
 export const absentName = '(none)';
+const noCurrencyName = 'no currency';
 
 /** A kind as people say it: `page_view` is "Page view". Empty is every kind. */
 export function kindName(kind: string): string {
@@ -38,6 +40,14 @@ const aggregations: Record<AggregationType, string> = {
   [AggregationType.AVG_PER_USER]: 'average of users’ averages',
 };
 
+const measures: Record<RevenueMeasure, string> = {
+  [RevenueMeasure.UNSPECIFIED]: 'revenue',
+  [RevenueMeasure.TOTAL]: 'revenue',
+  [RevenueMeasure.PER_USER]: 'revenue per user',
+  [RevenueMeasure.PER_PAYING_USER]: 'revenue per paying user',
+  [RevenueMeasure.PAYMENTS]: 'payments',
+};
+
 export const metricNames: Record<SessionMetric, string> = {
   [SessionMetric.UNSPECIFIED]: 'Visits',
   [SessionMetric.SESSIONS]: 'Visits',
@@ -61,12 +71,29 @@ export const bucketNames: Record<Granularity, string> = {
 /** The values of a group in the order of the question's breakdowns. */
 export function groupName(
   spec: InsightQuerySpec,
-  { breakdown, isOthers }: { breakdown: { [key: string]: string }; isOthers: boolean },
+  { breakdown, isOthers, currency }: Group,
 ): string {
-  if (isOthers) return othersName;
-  return spec.breakdowns
-    .map(({ property }) => valueName(property, breakdown[property]))
-    .join(' · ');
+  const values = isOthers
+    ? [othersName]
+    : spec.breakdowns.map(({ property }) => valueName(property, breakdown[property]));
+  const ofMoney = isOfRevenue(spec) ? [currency ?? noCurrencyName] : [];
+  return [...ofMoney, ...values].join(' · ');
+}
+
+type Group = {
+  breakdown: { [key: string]: string };
+  isOthers: boolean;
+  /** Of revenue, which has one for each currency. */
+  currency?: string | undefined;
+};
+
+function isOfRevenue({ insightType }: InsightQuerySpec): boolean {
+  return insightType === InsightType.REVENUE;
+}
+
+/** Whether an answer has several of a series. */
+function isSplit(spec: InsightQuerySpec): boolean {
+  return spec.breakdowns.length > 0 || isOfRevenue(spec);
 }
 
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
@@ -84,6 +111,10 @@ function eventName(spec: InsightQuerySpec, index: number): string {
   const { kind = '', kinds = [] } = event?.event ?? {};
   const name = kinds.length > 0 ? kinds.map(kindName).join(' or ') : kindName(kind);
   const isEvery = kind === '' && kinds.length === 0;
+  if (isOfRevenue(spec)) {
+    const measure = measures[event?.revenue ?? RevenueMeasure.TOTAL];
+    return isEvery ? kindName(measure) : `${name}: ${measure}`;
+  }
   const aggregation = event?.aggregation ?? AggregationType.TOTAL;
   if (aggregation <= AggregationType.TOTAL) return isEvery ? 'Events' : name;
   const days = event?.rollingDays || spec.rollingDays;
@@ -98,16 +129,11 @@ function eventName(spec: InsightQuerySpec, index: number): string {
 /** A series of TRENDS or SEGMENTATION. Equal names get their place, so that each is the name of one. */
 export function seriesName(
   spec: InsightQuerySpec,
-  series: {
-    eventIndex: number;
-    formulaIndex?: number | undefined;
-    breakdown: { [key: string]: string };
-    isOthers: boolean;
-  },
+  series: Group & { eventIndex: number; formulaIndex?: number | undefined },
 ): string {
   if (series.formulaIndex !== undefined) return formulaName(spec, series.formulaIndex, series);
   const own = eventName(spec, series.eventIndex);
-  if (spec.breakdowns.length === 0) {
+  if (!isSplit(spec)) {
     const isTwice = spec.events.some(
       (_, index) => index !== series.eventIndex && eventName(spec, index) === own,
     );
@@ -118,15 +144,11 @@ export function seriesName(
   return hasOthers ? `${series.eventIndex + 1}. ${own}, ${group}` : group;
 }
 
-function formulaName(
-  spec: InsightQuerySpec,
-  index: number,
-  group: { breakdown: { [key: string]: string }; isOthers: boolean },
-): string {
+function formulaName(spec: InsightQuerySpec, index: number, group?: Group): string {
   const { displayName = '', expression = '' } = spec.formulas[index] ?? {};
   const isTwice = spec.formulas.filter((one) => one.displayName === displayName).length > 1;
   const own = displayName === '' || isTwice ? `${displayName} ${expression}`.trim() : displayName;
-  return spec.breakdowns.length === 0 ? own : `${own}, ${groupName(spec, group)}`;
+  return group && isSplit(spec) ? `${own}, ${groupName(spec, group)}` : own;
 }
 
 /** Where there are formulas these are drawn, and the tables have what they are made of, too. */
@@ -140,9 +162,7 @@ export function drawnSeries<T extends { formulaIndex?: number | undefined }>(
 /** What a question is called until somebody names it: "Trends: Signup by plan". At most 150 characters. */
 export function questionName(form: string, spec: InsightQuerySpec): string {
   const events = spec.events.map((_, index) => eventName(spec, index));
-  const formulas = spec.formulas.map((_, index) =>
-    formulaName({ ...spec, breakdowns: [] }, index, { breakdown: {}, isOthers: false }),
-  );
+  const formulas = spec.formulas.map((_, index) => formulaName(spec, index));
   const counted = formulas.length > 0 ? formulas : events;
   const what = spec.session ? [metricNames[spec.session.metric]] : counted;
   const groups = spec.breakdowns.map(({ property }) => property).join(', ');
@@ -173,4 +193,5 @@ export const typeNames: Record<InsightType, string> = {
   [InsightType.TOP_K]: 'Top K',
   [InsightType.LIFECYCLE]: 'Lifecycle',
   [InsightType.STICKINESS]: 'Stickiness',
+  [InsightType.REVENUE]: 'Revenue',
 };

@@ -71,6 +71,8 @@ function sentence({ reason, count }: LeftOut): string {
       return `Not shown: the ${figure(count)} smallest ways.`;
     case Reason.STEPS_BEYOND_LIMIT:
       return `Not shown: ${plural(count, 'step')} after the last that is followed.`;
+    case Reason.CURRENCIES_BEYOND_LIMIT:
+      return `Not shown: the ${figure(count)} currencies with the fewest payments.`;
     case Reason.UNSPECIFIED:
       return `Not counted: ${figure(count)}, for a reason this page does not know.`;
     default:

@@ -47,6 +47,8 @@ export type Rows = {
   breakdown?: { [key: string]: string };
   /** The first day of the bucket, 2026-11-01. */
   day?: string;
+  /** Of a payment: that of its series, undefined where it names none. */
+  payment?: { currency: string | undefined };
   profileId?: string;
 };
 

@@ -67,6 +67,9 @@ export function Trends(shown: Shown<TrendsResult>) {
             }
           : {})}
       />
+      {hasSeveralCurrencies(result) ? (
+        <p class="hint">Currencies are not added up: there is no rate between them.</p>
+      ) : null}
       {hidden > 0 ? <p class="hint">The table has {hidden} more groups than the chart.</p> : null}
       <DataTable
         label={label}
@@ -82,6 +85,11 @@ export function Trends(shown: Shown<TrendsResult>) {
   );
 }
 
+/** Only payments have any. */
+function hasSeveralCurrencies({ series }: TrendsResult): boolean {
+  return new Set(series.map(({ currency }) => currency)).size > 1;
+}
+
 /** The numbers of a bucket that count persons: a formula has none, and all others are no group. */
 function figuresAt(
   { series }: TrendsResult,
@@ -92,7 +100,10 @@ function figuresAt(
     .filter(({ formulaIndex, isOthers }) => formulaIndex === undefined && !isOthers)
     .map((one) => ({
       name: nameOf(one),
-      point: { series: one.eventIndex, breakdown: one.breakdown, bucket: bucketOf(label) },
+      point: {
+        ...{ series: one.eventIndex, breakdown: one.breakdown, bucket: bucketOf(label) },
+        ...(one.currency !== undefined && { currency: one.currency }),
+      },
     }));
 }
 
@@ -101,6 +112,6 @@ function onlySeries({ series }: TrendsResult): Rows {
   const [first, ...others] = series;
   if (!first) return { kind: '' };
   if (others.some(({ eventKind }) => eventKind !== first.eventKind)) return { kind: '' };
-  const { eventKind: kind, eventIndex, breakdown } = first;
-  return others.length > 0 ? { kind } : { kind, eventIndex, breakdown };
+  const { eventKind: kind, eventIndex, breakdown, currency } = first;
+  return others.length > 0 ? { kind } : { kind, eventIndex, breakdown, payment: { currency } };
 }

@@ -83,8 +83,9 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
         ...(flow.to && { to: kindOf(flow.to) }),
       },
     }),
-    events: events.map(({ event, aggregation, aggregationProperty, rollingDays: days }) => ({
-      ...{ aggregation, aggregationProperty, rollingDays: days },
+    events: events.map(({ event, rollingDays: days, ...value }) => ({
+      ...{ aggregation: value.aggregation, aggregationProperty: value.aggregationProperty },
+      ...{ rollingDays: days, revenue: value.revenue },
       ...{ ...(event && { event: kindOf(event) }) },
     })),
     ...(session && {
@@ -151,6 +152,7 @@ function withoutPersons(spec: InsightQuerySpec, answer: QueryResponse): QueryRes
     case 'userFlow':
     case 'lifecycle':
     case 'stickiness':
+    case 'revenue':
     case undefined:
       return response;
     default:

@@ -7,6 +7,7 @@ import { createNotes } from '../read/plan-notes.ts';
 import { type Facts, noFacts } from '../read/property-types.ts';
 import type { Question } from '../read/question.ts';
 import type { Plan } from './plan.ts';
+import { planRevenue } from './revenue/revenue.ts';
 import { planTopK } from './top/top-k.ts';
 import { planFunnel } from './users/funnel/funnel.ts';
 import { planLifecycle } from './users/lifecycle.ts';
@@ -49,6 +50,7 @@ const forms: Readonly<Record<InsightType, (question: Question) => Plan>> = {
   [InsightType.LIFECYCLE]: planLifecycle,
   [InsightType.STICKINESS]: planStickiness,
   [InsightType.USER_FLOW]: planUserFlow,
+  [InsightType.REVENUE]: planRevenue,
   [InsightType.UNSPECIFIED]: () => {
     throw invalidArgument('spec.insightType', 'is required');
   },

@@ -63,7 +63,7 @@ function seriesOf<T>({ series }: Values, shown: (group: ValueGroup) => T) {
 }
 
 /** One point for each bucket, 0 where nothing happened. */
-function pointsOf({ buckets }: Question, values: ValueGroup['values']) {
+export function pointsOf({ buckets }: Question, values: ValueGroup['values']) {
   const hasOne = buckets.length === 1;
   return buckets.map((startMs) => ({
     time: timestampFromMs(startMs),

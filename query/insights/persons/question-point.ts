@@ -48,7 +48,7 @@ export function readPoint(
     readQuestion(projectId, create(QueryRequestSchema, { ...request, spec: counted })),
   );
   const { cells, without = [], ...range } = cellsOf(asked, spec, point);
-  const group = asked.breakdowns.map((_, index) => groupSql(asked, point, index));
+  const group = groupOf(asked, point);
   return {
     ...asked,
     ...range,
@@ -81,7 +81,9 @@ function countedSpec(spec: InsightQuerySpec, point: QuestionPoint): InsightQuery
 }
 
 const isOfSeries = ({ insightType }: InsightQuerySpec): boolean =>
-  insightType === InsightType.TRENDS || insightType === InsightType.SEGMENTATION;
+  insightType === InsightType.TRENDS ||
+  insightType === InsightType.SEGMENTATION ||
+  insightType === InsightType.REVENUE;
 
 /** A row of TOP_K is a group of a segmentation. */
 function specOfRow(spec: InsightQuerySpec, { dimensionValue }: QuestionPoint): InsightQuerySpec {
@@ -123,6 +125,8 @@ function cellsOf(question: Question, asked: InsightQuerySpec, point: QuestionPoi
       return ofState(question, point);
     case InsightType.STICKINESS:
       return { cells: activeCells(question, point) };
+    case InsightType.REVENUE:
+      return { cells: cellsUntil(question, asked, placeOf(question, point, 'bucket')) };
     case InsightType.USER_FLOW:
     case InsightType.UNSPECIFIED:
       throw invalidArgument('point.spec.insightType', 'has no numbers whose users can be listed');
@@ -144,6 +148,12 @@ function ofBucket(question: Question, window: Window | undefined, place: number)
   const untilMs = buckets[place + 1] ?? toMs;
   const sinceMs = window ? windowStart(question, window, startMs) : Math.max(startMs, fromMs);
   return { cells: [0], fromMs: sinceMs, toMs: untilMs, buckets: [sinceMs] };
+}
+
+/** Of the bucket; cumulative, of those before it too. */
+function cellsUntil({ buckets }: Question, spec: InsightQuerySpec, place: number): number[] {
+  if (buckets.length === 1) return [0];
+  return buckets.slice(spec.cumulative ? 0 : place, place + 1);
 }
 
 /** Whose furthest step was that one, or a later one; over time, of those who entered in the bucket. */
@@ -195,15 +205,21 @@ function placeOf(
   return place;
 }
 
-/** Values in the form of property-text.ts. */
-function groupSql({ bindings, breakdownKeys }: Question, point: QuestionPoint, index: number) {
-  const isRow = point.spec?.insightType === InsightType.TOP_K;
-  const key = breakdownKeys[index] ?? '';
-  const found = Object.hasOwn(point.breakdown, key) ? point.breakdown[key] : undefined;
-  const value = isRow ? point.dimensionValue : found;
-  const column = groupColumn(index);
-  if (value === undefined) return `${column} IN ('', '=')`;
-  return `${column} = ${bindings.bind('String', value === '' ? '<' : `=${value}`)}`;
+/** SQL of conditions on the columns of the groups: of payments, the currency is the first of them. */
+function groupOf({ bindings, breakdownKeys }: Question, point: QuestionPoint): string[] {
+  const { spec, breakdown, dimensionValue, currency } = point;
+  const isRow = spec?.insightType === InsightType.TOP_K;
+  const values = breakdownKeys.map((key) => {
+    const found = Object.hasOwn(breakdown, key) ? breakdown[key] : undefined;
+    return isRow ? dimensionValue : found;
+  });
+  const all = spec?.insightType === InsightType.REVENUE ? [currency, ...values] : values;
+  return all.map((value, index) => {
+    const column = groupColumn(index);
+    // In the form of property-text.ts.
+    if (value === undefined) return `${column} IN ('', '=')`;
+    return `${column} = ${bindings.bind('String', value === '' ? '<' : `=${value}`)}`;
+  });
 }
 
 /** Names the fields of what is read by the path at which it stands. */

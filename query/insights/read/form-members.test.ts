@@ -41,10 +41,11 @@ const forms: Record<string, AskedSpec> = {
   TOP_K: { topK },
   LIFECYCLE: { events: [{}] },
   STICKINESS: { events: [{}] },
+  REVENUE: { events: [{}] },
 };
 const users = [{ aggregation: AggregationType.UNIQUE_USERS }];
 const values = 'TRENDS and SEGMENTATION';
-const grouped = 'TRENDS, SEGMENTATION, FUNNEL, RETENTION, LIFECYCLE and STICKINESS';
+const grouped = 'TRENDS, SEGMENTATION, FUNNEL, RETENTION, LIFECYCLE, STICKINESS and REVENUE';
 const every = grouped.replace('RETENTION', 'RETENTION, TOP_K');
 const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['userFlow', { userFlow: {} }, 'USER_FLOW'],
@@ -54,7 +55,7 @@ const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['conversionWindow', { conversionWindow: { seconds: 60n } }, 'FUNNEL'],
   ['includeStepTiming', { includeStepTiming: true }, 'FUNNEL'],
   ['funnel', { funnel: { overTime: true } }, 'FUNNEL'],
-  ['formulas', { formulas: [{ expression: 'A' }] }, values],
+  ['formulas', { formulas: [{ expression: 'A' }] }, 'TRENDS, SEGMENTATION and REVENUE'],
   ['rollingDays', { rollingDays: 7, events: users }, 'TRENDS'],
   ['compare', { compare: Compare.PREVIOUS_YEAR }, every],
   ['retention', { retention: { unbounded: true } }, 'RETENTION'],
@@ -91,7 +92,7 @@ it('takes cumulative for users of TRENDS, and for STICKINESS', () => {
   const own = { cumulative: true, events: [{}] };
   expect(refusal({ ...own, insightType: TRENDS, events: users })).toBe('taken');
   expect(refusal({ ...own, insightType: STICKINESS })).toBe('taken');
-  const rule = 'spec.cumulative: is for TRENDS and STICKINESS';
+  const rule = 'spec.cumulative: is for TRENDS, STICKINESS and REVENUE';
   expect(refusal({ ...own, insightType: RETENTION })).toBe(rule);
 });
 

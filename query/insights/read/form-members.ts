@@ -45,6 +45,10 @@ const formRules: Readonly<Record<InsightType, FormRules | undefined>> = {
   [InsightType.TOP_K]: { buckets: 'none', reads: ['topK', 'compare'] },
   [InsightType.LIFECYCLE]: { buckets: 'timed', reads: grouped },
   [InsightType.STICKINESS]: { buckets: 'counted', reads: [...grouped, 'cumulative'] },
+  [InsightType.REVENUE]: {
+    buckets: 'timed',
+    reads: [...grouped, 'revenue', 'aggregationProperty', 'formulas', 'cumulative'],
+  },
   [InsightType.UNSPECIFIED]: undefined,
 };
 

@@ -81,9 +81,13 @@ function workOf({ spec, breakdowns: groups, buckets }: Question): Work {
   }
   const series = Math.max(1, events.length);
   const asked = `${series} entries by ${breakdowns.length} breakdowns`;
-  // The groups that series with formulas have in common are found before.
-  const passes = spec.formulas.length > 0 && breakdowns.length > 0 ? 2 : 1;
+  const isOfRevenue = spec.insightType === InsightType.REVENUE;
+  // The groups that series with formulas, or of payments, have in common are found before.
+  const hasCommon = isOfRevenue || (spec.formulas.length > 0 && breakdowns.length > 0);
+  const passes = hasCommon ? 2 : 1;
   // Over time each entry is looked at for each step alone.
   const walked = spec.funnel?.overTime ? (series * (series + 1)) / 2 : series;
-  return { parts: passes * walked * (1 + breakdowns.length), field: 'spec.events', asked };
+  // The currency is one more.
+  const columns = 1 + breakdowns.length + (isOfRevenue ? 1 : 0);
+  return { parts: passes * walked * columns, field: 'spec.events', asked };
 }

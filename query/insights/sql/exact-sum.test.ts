@@ -10,7 +10,7 @@ import {
   TopKQuery_Dimension,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { AskedProject, type AskedSpec } from '../../../test/harness/insights/asked-project.ts';
-import { exactMean, exactSum } from '../../../test/harness/insights/oracle/exact-sum.ts';
+import { exactMean, exactSum } from '../../../test/harness/insights/oracle/statement/exact-sum.ts';
 import { createDraw } from '../../../test/harness/insights/random.ts';
 import { useEngine } from '../../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../../test/harness/services/read-service.ts';

@@ -2,5 +2,5 @@
 
 export const questionForms: readonly string[] = [
   ...['trends', 'segmentation', 'sessions', 'funnel', 'retention'],
-  ...['user-flow', 'top-k', 'lifecycle', 'stickiness'],
+  ...['user-flow', 'top-k', 'lifecycle', 'stickiness', 'revenue'],
 ];

@@ -10,7 +10,7 @@ type Group = { breakdown: { [key: string]: string }; isOthers: boolean };
 
 /**
  * The chosen one of `groups`, and the field that chooses it; `all` is every user together, the first choice.
- * `breakdown`: the values of the group whose persons can be listed.
+ * `breakdown`: the values of the group whose persons can be listed; `one`: the group, where it is not every user.
  */
 export function useGroup<All, One extends Group>(
   spec: InsightQuerySpec,
@@ -34,5 +34,5 @@ export function useGroup<All, One extends Group>(
     options.length > 1 ? (
       <Select label="Group" value={value} options={options} onValue={setChosen} />
     ) : null;
-  return { group, field, breakdown };
+  return { group, field, breakdown, one: one ?? (all === undefined ? groups[0] : undefined) };
 }

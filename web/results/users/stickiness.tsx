@@ -6,11 +6,16 @@ import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { percent, plural } from '../../ui/figures.ts';
 import { bucketNames } from '../names.ts';
 import type { Shown } from '../shown.ts';
+import { columnsOf, sameGroup, withBefore } from './before.ts';
 import { useGroup } from './group-choice.tsx';
 
 export function Stickiness(shown: Shown<StickinessResult>) {
-  const { spec, result: whole, label, granularity, height, onPersons } = shown;
-  const { group: result = whole, field, breakdown } = useGroup(spec, whole.series, whole);
+  const { spec, result: whole, previous, label, granularity, height, onPersons } = shown;
+  const chosen = useGroup(spec, whole.series, whole);
+  const { group: result = whole, field, breakdown, one } = chosen;
+  const before = one && previous ? sameGroup(spec, previous.series, one) : previous;
+  const beforeOf = (buckets: number): number | undefined =>
+    previous && (before?.points[buckets - 1]?.value ?? 0);
   const bucket = bucketNames[granularity];
   const sum = result.points.reduce((users, { value = 0 }) => users + value, 0);
   // Who was active so often or more: everybody was at least once.
@@ -27,6 +32,7 @@ export function Stickiness(shown: Shown<StickinessResult>) {
         stacks={result.points.map(({ buckets, value = 0 }) => ({
           name: nameOf(buckets),
           parts: [value],
+          before: beforeOf(buckets),
         }))}
         height={height}
         {...(onPersons && breakdown
@@ -45,10 +51,10 @@ export function Stickiness(shown: Shown<StickinessResult>) {
       <DataTable
         label={label}
         grid={{
-          columns: [`Active ${bucket}s`, 'Users', 'Share'],
+          columns: [`Active ${bucket}s`, ...columnsOf('Users', previous !== undefined), 'Share'],
           rows: result.points.map(({ buckets, value = 0 }) => [
             buckets,
-            value,
+            ...withBefore(value, beforeOf(buckets)),
             percent(value / all),
           ]),
         }}

@@ -6,6 +6,7 @@ import { leftOut } from './left-out.ts';
 import { lifecycleAnswer, stickinessAnswer } from './lifecycle.ts';
 import type { Part } from './part.ts';
 import { retentionAnswer } from './retention.ts';
+import { revenueAnswer } from './revenue.ts';
 import { questionBefore } from './statement/compared.ts';
 import type { Tables } from './tables.ts';
 import { topAnswer } from './top.ts';
@@ -37,6 +38,8 @@ function resultOf(tables: Tables, question: Question, untilMs: number): Promise<
       return trendsAnswer(tables, question, untilMs);
     case 'SEGMENTATION':
       return segmentationAnswer(tables, question);
+    case 'REVENUE':
+      return revenueAnswer(tables, question, untilMs);
     case 'FUNNEL':
       return funnelAnswer(tables, question);
     case 'RETENTION':

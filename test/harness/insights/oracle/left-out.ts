@@ -3,7 +3,7 @@
 import { dayMs } from '../../../../platform/clock.ts';
 import type { EventFilter, Question } from '../questions/question.ts';
 import type { LeftOut } from './part.ts';
-import { matches } from './statement/conditions.ts';
+import { matches, numberOf } from './statement/conditions.ts';
 import { isInRange, rangeMs } from './statement/selection.ts';
 import { isPersonBased } from './statement/values.ts';
 import type { Tables } from './tables.ts';
@@ -15,8 +15,15 @@ function isNearRange(question: Question): string {
   return `(ts >= ${(first - 1) * dayMs} AND ts < ${(last + 2) * dayMs})`;
 }
 
+interface Asked {
+  event: EventFilter | undefined;
+  needsUser: boolean;
+  /** Only events with a number in this property. */
+  hasNumber?: string;
+}
+
 /** The events that a question asks for, and whether the result counts users. */
-function asked(question: Question): { event: EventFilter | undefined; needsUser: boolean }[] {
+function asked(question: Question): Asked[] {
   const { topK, userFlow, flow, events = [] } = question;
   switch (question.type) {
     case 'TOP_K':
@@ -36,6 +43,12 @@ function asked(question: Question): { event: EventFilter | undefined; needsUser:
         event,
         needsUser: isPersonBased(aggregation),
       }));
+    case 'REVENUE':
+      return events.flatMap(({ event = {}, revenue, aggregationProperty: property = 'amount' }) => {
+        const needsUser = revenue === 'PER_USER' || revenue === 'PER_PAYING_USER';
+        const ofNumber = { event, needsUser, hasNumber: property };
+        return [ofNumber, ...(revenue === 'PER_USER' ? [{ event: {}, needsUser }] : [])];
+      });
     case 'FUNNEL':
     case 'RETENTION':
     case 'LIFECYCLE':
@@ -56,8 +69,11 @@ export async function leftOut(tables: Tables, question: Question): Promise<LeftO
     return { RECEIVED_LATER: Number(row?.['later'] ?? 0) };
   }
   const all = asked(question);
-  const anyOf = (of: typeof all): string =>
-    `(${['false', ...of.map(({ event }) => matches(question, event))].join(' OR ')})`;
+  const condition = ({ event, hasNumber }: Asked): string => {
+    const ofNumber = hasNumber === undefined ? 'true' : `${numberOf(hasNumber)} IS NOT NULL`;
+    return `(${matches(question, event)} AND ${ofNumber})`;
+  };
+  const anyOf = (of: typeof all): string => `(${['false', ...of.map(condition)].join(' OR ')})`;
   const ofUsers = anyOf(all.filter(({ needsUser }) => needsUser));
   const [row] =
     await tables.rows(`SELECT count(*) FILTER (WHERE ${isLater} AND ${anyOf(all)}) AS later,

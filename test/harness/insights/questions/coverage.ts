@@ -30,6 +30,7 @@ function featuresOf(question: Question): string[] {
     ...(takesAggregation && !session
       ? events.map(({ aggregation }) => `aggregation ${aggregation}`)
       : []),
+    ...events.flatMap(({ revenue }) => (revenue ? [`revenue ${revenue}`] : [])),
     ...filters.map(({ operator }) => `operator ${operator}`),
     ...filters.map((filter) => `filter source ${sourceOf(filter)}`),
     ...breakdowns.map((name) => `breakdown source ${breakdownSource(name)}`),

@@ -205,6 +205,8 @@ export class QuestionSource {
         return { userFlow: this.#userFlow(), ...this.#flowEnds() };
       case 'TOP_K':
         return { topK: this.#topK() };
+      case 'REVENUE':
+        throw new Error('revenue-questions.ts asks for it');
       default: {
         const unknown: never = type;
         throw new Error(`no such question: ${String(unknown)}`);

@@ -48,7 +48,9 @@ function readLeftOut(entries: readonly Json[]): LeftOut {
 }
 
 function readResult(body: Json): Json {
-  const { trends, segmentation, funnel, retention, userFlow, topK, lifecycle, stickiness } = body;
+  const { trends, segmentation, funnel, retention, userFlow, topK, lifecycle, ...more } = body;
+  const { stickiness, revenue } = more;
+  if (isJson(revenue)) return { revenue: { series: list(revenue['series']).map(readTrend) } };
   if (isJson(trends)) return { trends: { series: list(trends['series']).map(readTrend) } };
   if (isJson(segmentation)) {
     const series = list(segmentation['series']).map((one) => ({
@@ -96,6 +98,7 @@ function head(series: Json): Json {
     eventKind: series['eventKind'] ?? '',
     eventIndex: series['eventIndex'] ?? 0,
     ...('formulaIndex' in series && { formulaIndex: series['formulaIndex'] }),
+    ...('currency' in series && { currency: series['currency'] }),
     ...group(series),
   };
 }

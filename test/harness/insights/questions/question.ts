@@ -22,7 +22,12 @@ export interface EventQuery {
   aggregation?: Aggregation;
   aggregationProperty?: string;
   rollingDays?: number;
+  revenue?: RevenueMeasure;
 }
+
+export const revenueMeasures = ['TOTAL', 'PER_USER', 'PER_PAYING_USER', 'PAYMENTS'] as const;
+
+export type RevenueMeasure = (typeof revenueMeasures)[number];
 
 export const aggregations = [
   ...(['TOTAL', 'UNIQUE_USERS', 'PER_USER_AVG', 'SUM', 'AVG', 'MIN', 'MAX', 'MEDIAN'] as const),
@@ -63,7 +68,8 @@ export type InsightType =
   | 'USER_FLOW'
   | 'TOP_K'
   | 'LIFECYCLE'
-  | 'STICKINESS';
+  | 'STICKINESS'
+  | 'REVENUE';
 
 export interface FilterGroup {
   filters: Filter[];
@@ -128,11 +134,11 @@ export function requestOf(question: Question): Record<string, unknown> {
   const { session, topK, userFlow, funnel, flow, retention } = question;
   const spec = {
     insightType: `INSIGHT_TYPE_${question.type}`,
-    events: question.events?.map(({ event, aggregation, aggregationProperty, rollingDays }) => ({
+    events: question.events?.map(({ event, aggregation, revenue, ...rest }) => ({
+      ...rest,
       event: eventFilter(event),
       aggregation: aggregation && `AGGREGATION_TYPE_${aggregation}`,
-      aggregationProperty,
-      rollingDays,
+      revenue: revenue && `REVENUE_MEASURE_${revenue}`,
     })),
     formulas: question.formulas,
     rollingDays: question.rollingDays,

@@ -76,6 +76,13 @@ export declare type EventQuery = Message<"shared.insights.v1.EventQuery"> & {
    * @generated from field: int32 rolling_days = 20;
    */
   rollingDays: number;
+
+  /**
+   * REVENUE: what is measured. Its payments are events with a number in aggregation_property, `amount` unless given.
+   *
+   * @generated from field: shared.insights.v1.RevenueMeasure revenue = 21;
+   */
+  revenue: RevenueMeasure;
 };
 
 /**
@@ -661,8 +668,8 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
   insightType: InsightType;
 
   /**
-   * Series of TRENDS and SEGMENTATION, at most 10; steps of FUNNEL, 2 to 20; RETENTION takes 1 or 2, LIFECYCLE and
-   * STICKINESS 1; the other forms none.
+   * Series of TRENDS, SEGMENTATION and REVENUE, at most 10; steps of FUNNEL, 2 to 20; RETENTION takes 1 or 2,
+   * LIFECYCLE and STICKINESS 1; the other forms none.
    *
    * @generated from field: repeated shared.insights.v1.EventQuery events = 2;
    */
@@ -739,8 +746,8 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
   includeCookieless: boolean;
 
   /**
-   * TRENDS and SEGMENTATION: numbers made of those of the series, at most 10, which stand behind them in the answer. With
-   * breakdowns all series have the same groups: the greatest by all their events and users together.
+   * TRENDS, SEGMENTATION and REVENUE: numbers made of those of the series, at most 10, which stand behind them in the
+   * answer. With breakdowns all series have the same groups: the greatest by all their events and users together.
    *
    * @generated from field: repeated shared.insights.v1.Formula formulas = 20;
    */
@@ -763,7 +770,8 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
 
   /**
    * TRENDS without breakdowns: its series of UNIQUE_USERS count the users from the beginning of the range to the end of
-   * each bucket. STICKINESS: a point counts the users who were active in at least so many buckets.
+   * each bucket. STICKINESS: a point counts the users who were active in at least so many buckets. REVENUE: each bucket
+   * has the payments, and users, from the beginning of the range to its end.
    *
    * @generated from field: bool cumulative = 23;
    */
@@ -995,6 +1003,14 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
      */
     value: StickinessResult;
     case: "stickiness";
+  } | {
+    /**
+     * Of REVENUE: a series for each currency of each series of the question.
+     *
+     * @generated from field: shared.insights.v1.TrendsResult revenue = 27;
+     */
+    value: TrendsResult;
+    case: "revenue";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -1033,8 +1049,8 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
   timezone: string;
 
   /**
-   * Of TRENDS, RETENTION and LIFECYCLE, one for each bucket: the date and time that the zone's clock shows when the
-   * bucket begins, RFC 3339 with the clock's distance from UTC, such as "2026-11-01T00:00:00-07:00".
+   * Of TRENDS, REVENUE, RETENTION and LIFECYCLE, one for each bucket: the date and time that the zone's clock shows when
+   * the bucket begins, RFC 3339 with the clock's distance from UTC, such as "2026-11-01T00:00:00-07:00".
    *
    * @generated from field: repeated string bucket_labels = 22;
    */
@@ -1204,6 +1220,13 @@ export enum LeftOut_Reason {
    * @generated from enum value: REASON_STEPS_BEYOND_LIMIT = 7;
    */
   STEPS_BEYOND_LIMIT = 7,
+
+  /**
+   * Currencies beyond the 20 with the most payments.
+   *
+   * @generated from enum value: REASON_CURRENCIES_BEYOND_LIMIT = 20;
+   */
+  CURRENCIES_BEYOND_LIMIT = 20,
 }
 
 /**
@@ -1286,6 +1309,13 @@ export declare type TrendSeries = Message<"shared.insights.v1.TrendSeries"> & {
    * @generated from field: google.protobuf.Timestamp incomplete_from = 21;
    */
   incompleteFrom?: Timestamp | undefined;
+
+  /**
+   * Of REVENUE: the currency of its payments, as they name it; absent where they name none.
+   *
+   * @generated from field: optional string currency = 22;
+   */
+  currency?: string | undefined;
 };
 
 /**
@@ -2280,7 +2310,7 @@ export declare type QuestionPoint = Message<"shared.insights.v1.QuestionPoint"> 
   asOf?: Timestamp | undefined;
 
   /**
-   * Of TRENDS and SEGMENTATION: which of the question's events is counted. A formula has no users of its own.
+   * Of TRENDS, SEGMENTATION and REVENUE: which of the question's events is counted. A formula has no users of its own.
    *
    * @generated from field: int32 series = 5;
    */
@@ -2294,8 +2324,8 @@ export declare type QuestionPoint = Message<"shared.insights.v1.QuestionPoint"> 
   breakdown: { [key: string]: string };
 
   /**
-   * When a bucket begins: of TRENDS and LIFECYCLE that of the number, of RETENTION that of the cohort, of FUNNEL over time
-   * that of the entries.
+   * When a bucket begins: of TRENDS, REVENUE and LIFECYCLE that of the number, of RETENTION that of the cohort, of FUNNEL
+   * over time that of the entries.
    *
    * @generated from field: google.protobuf.Timestamp bucket = 7;
    */
@@ -2342,6 +2372,13 @@ export declare type QuestionPoint = Message<"shared.insights.v1.QuestionPoint"> 
    * @generated from field: optional string dimension_value = 13;
    */
   dimensionValue?: string | undefined;
+
+  /**
+   * Of REVENUE: the currency of the payments; absent for those that name none.
+   *
+   * @generated from field: optional string currency = 14;
+   */
+  currency?: string | undefined;
 };
 
 /**
@@ -2453,6 +2490,13 @@ export enum InsightType {
    * @generated from enum value: INSIGHT_TYPE_STICKINESS = 8;
    */
   STICKINESS = 8,
+
+  /**
+   * Payments for each bucket of time, each currency apart.
+   *
+   * @generated from enum value: INSIGHT_TYPE_REVENUE = 9;
+   */
+  REVENUE = 9,
 }
 
 /**
@@ -2718,6 +2762,53 @@ export enum Touch {
  * Describes the enum shared.insights.v1.Touch.
  */
 export declare const TouchSchema: GenEnum<Touch>;
+
+/**
+ * What is measured of payments: of events with a number in their property `amount`.
+ *
+ * @generated from enum shared.insights.v1.RevenueMeasure
+ */
+export enum RevenueMeasure {
+  /**
+   * TOTAL.
+   *
+   * @generated from enum value: REVENUE_MEASURE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Their exact sum.
+   *
+   * @generated from enum value: REVENUE_MEASURE_TOTAL = 1;
+   */
+  TOTAL = 1,
+
+  /**
+   * That of users divided by the number of users who did anything.
+   *
+   * @generated from enum value: REVENUE_MEASURE_PER_USER = 2;
+   */
+  PER_USER = 2,
+
+  /**
+   * That of users divided by the number of users who paid.
+   *
+   * @generated from enum value: REVENUE_MEASURE_PER_PAYING_USER = 3;
+   */
+  PER_PAYING_USER = 3,
+
+  /**
+   * How many there are.
+   *
+   * @generated from enum value: REVENUE_MEASURE_PAYMENTS = 4;
+   */
+  PAYMENTS = 4,
+}
+
+/**
+ * Describes the enum shared.insights.v1.RevenueMeasure.
+ */
+export declare const RevenueMeasureSchema: GenEnum<RevenueMeasure>;
 
 /**
  * What is measured of visits.

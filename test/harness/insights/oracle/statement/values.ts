@@ -2,8 +2,8 @@
 // where DuckDB would round a sum.
 
 import { type Aggregation, readsProperty } from '../../questions/question.ts';
-import { exactMean, exactSum } from '../exact-sum.ts';
 import { numberOf, place } from './conditions.ts';
+import { exactMean, exactSum } from './exact-sum.ts';
 
 /** They count users, and skip events without one. */
 export function isPersonBased(aggregation: Aggregation = 'TOTAL'): boolean {
