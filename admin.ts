@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { reachEngines } from './admin-engines.ts';
 import { restoreCommand } from './admin-restore.ts';
 import { backupCommand, checkCommand } from './admin-stores.ts';
+import { createTellOfReset } from './control/mail/tell-of-reset.ts';
 import {
   createCustomer,
   exportRecords,
@@ -90,7 +91,7 @@ function commandOf(positionals: string[], values: Flags): Command {
   return (config, log) => withBroker(config, log, command);
 }
 
-type BrokerCommand = (operator: Operator) => Promise<string>;
+type BrokerCommand = (operator: Operator, config: Config) => Promise<string>;
 
 function brokerCommandOf([name, file]: string[], values: Flags): BrokerCommand {
   const { email = '', name: displayName, password, project: projectId } = values;
@@ -108,7 +109,10 @@ function brokerCommandOf([name, file]: string[], values: Flags): BrokerCommand {
     case 'revoke-super-admin':
       return (operator) => setSuperAdmin(operator, { email, on: false });
     case 'reset-second-factor':
-      return (operator) => resetSecondFactor(operator, { email });
+      return (operator, config) => {
+        const tell = createTellOfReset(config, operator.log);
+        return resetSecondFactor(operator, { email, tell });
+      };
     case 'rotate-instance-key':
       if (values.prepare && values['drop-old']) break;
       if (values.prepare) return prepareInstanceKeyCommand;
@@ -151,7 +155,7 @@ async function withBroker(config: Config, log: Log, command: BrokerCommand): Pro
       } else {
         await makeNewBuckets(connection);
       }
-      return await command({ connection, dataDir, log });
+      return await command({ connection, dataDir, log }, config);
     } finally {
       await connection.close();
     }

@@ -34,7 +34,7 @@ export function invitationMail(options: {
 }
 
 export type SecondFactorChange =
-  | { kind: 'set up' | 'taken away' | 'recovery codes renewed' }
+  | { kind: 'set up' | 'taken away' | 'reset' | 'recovery codes renewed' }
   | { kind: 'recovery code used'; left: number };
 
 export function secondFactorMail(options: {
@@ -57,6 +57,8 @@ function sentenceOf(change: SecondFactorChange): string {
       return 'A second factor was set up for your account: signing in takes a code of your app from now on.';
     case 'taken away':
       return 'The second factor of your account was taken away: the password, or a link in a mail, is enough to sign in.';
+    case 'reset':
+      return 'The operator of the service has reset the second factor of your account, and has signed you out: the password, or a link in a mail, is enough to sign in. Set a new one up.';
     case 'recovery codes renewed':
       return 'Your account has new recovery codes: the earlier ones open nothing any more.';
     case 'recovery code used':

@@ -1,16 +1,16 @@
 // Puts the sending of mails together: the instance's own mail server or files, the queue, and whose server a mail
 // takes.
 
-import { join } from 'node:path';
 import type { AccountSettings } from '../../platform/account-settings.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { type MailSender, smtpTransport } from '../../platform/mail/mail.ts';
+import type { MailSender } from '../../platform/mail/mail.ts';
 import { createOutbox, type Outbox } from '../../platform/mail/outbox.ts';
 import { createSendMail, type SendMail } from '../../platform/mail/send.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { SendInvitation } from '../orgs/invitations.ts';
 import { type ChooseSender, createChooseSender } from './choose-sender.ts';
+import { instanceSenderOf } from './instance-sender.ts';
 import { createSendInvitation } from './send-invitation.ts';
 
 export interface Mail {
@@ -40,7 +40,7 @@ interface MailOptions {
 export function startMail(options: MailOptions): Mail {
   const { clock, log, dataDir, box, othersKeptOut, publicUrl } = options;
   const { mailCertificates, resendUrl } = options;
-  const { smtpUrl, mailFrom, mailNetworks } = options.settings;
+  const { smtpUrl, mailNetworks } = options.settings;
   const sendMail = createSendMail({
     clock,
     log,
@@ -48,11 +48,7 @@ export function startMail(options: MailOptions): Mail {
     ...(mailCertificates !== undefined && { extraCertificates: mailCertificates }),
     ...(resendUrl !== undefined && { resendUrl }),
   });
-  const transport =
-    smtpUrl === undefined
-      ? ({ kind: 'file', directory: join(dataDir, 'mail') } as const)
-      : smtpTransport(smtpUrl);
-  const instanceSender = { transport, fromAddress: mailFrom };
+  const instanceSender = instanceSenderOf(dataDir, options.settings);
   const outbox = createOutbox({ send: sendMail, log });
   const chooseSender = createChooseSender({ instanceSender, box, othersKeptOut });
   const sendInvitation = createSendInvitation({ outbox, chooseSender, publicUrl });

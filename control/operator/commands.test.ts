@@ -10,6 +10,7 @@ import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
+import { readConfig } from '../../platform/config.ts';
 import { createLog } from '../../platform/log.ts';
 import { instanceKeyPath, openSecretBox } from '../../platform/secrets/secret-box.ts';
 import {
@@ -26,6 +27,7 @@ import {
   startAccounts,
 } from '../../test/harness/services/accounts.ts';
 import { appCode, setUpSecondFactor } from '../../test/harness/services/second-factor.ts';
+import { createTellOfReset } from '../mail/tell-of-reset.ts';
 import { backupLines, restoreLines, savedBuckets } from './backup.ts';
 import {
   createCustomer,
@@ -151,14 +153,18 @@ it('makes no super admin of an account whose address nobody has proven', async (
 
 it('resets a second factor, and signs its customer out', async () => {
   const { email, ...session } = await newCustomer(accounts);
-  const reset = () => resetSecondFactor(operator, { email });
+  const settings = readConfig({}, ['--data', accounts.dataDir]);
+  if (settings.kind === 'refused') throw new Error(settings.problems.join());
+  const tell = createTellOfReset(settings.config, log);
+  const reset = () => resetSecondFactor(operator, { email, tell });
   await expect(reset()).rejects.toThrow(`${email} has no second factor`);
   await setUpSecondFactor(accounts, session, Date.now());
   const { challenge } = await accounts.as().auth.signIn({ email, password: 'correct horse' });
   expect(challenge?.token).toBeTruthy();
   expect(await reset()).toBe(
-    `${email} has no second factor any more, and is signed out; tell them`,
+    `${email} has no second factor any more, and is signed out; SMTP_URL is not set here: the mail to them is in ${join(accounts.dataDir, 'mail')}`,
   );
+  expect((await accounts.mailsTo(email)).join()).toContain('has reset the second factor');
   const list = () =>
     accounts
       .as(bearer(session))
@@ -168,8 +174,20 @@ it('resets a second factor, and signs its customer out', async () => {
   expect(
     (await accounts.as().auth.signIn({ email, password: 'correct horse' })).accessToken,
   ).not.toBe('');
-  await expect(resetSecondFactor(operator, { email: 'no@example.com' })).rejects.toThrow(
+  await expect(resetSecondFactor(operator, { email: 'no@example.com', tell })).rejects.toThrow(
     'no account',
+  );
+});
+
+it('says where no mail tells of a reset', async () => {
+  const { email, ...session } = await newCustomer(accounts);
+  await setUpSecondFactor(accounts, session, Date.now());
+  const accountsOf = { SMTP_URL: 'smtp://127.0.0.1:1' };
+  const settings = readConfig(accountsOf, ['--data', accounts.dataDir]);
+  if (settings.kind === 'refused') throw new Error(settings.problems.join());
+  const tell = createTellOfReset(settings.config, log);
+  expect(await resetSecondFactor(operator, { email, tell })).toMatch(
+    /and is signed out; no mail tells them \(.+\): do so$/,
   );
 });
 

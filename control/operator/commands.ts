@@ -24,6 +24,7 @@ import { withoutSessions } from '../customers/customer-record.ts';
 import { type CustomerStore, createCustomerStore } from '../customers/customer-store.ts';
 import { ensureFirstProject } from '../customers/first-project.ts';
 import { withoutSecondFactor } from '../customers/second-factor-rpc.ts';
+import type { TellOfReset } from '../mail/tell-of-reset.ts';
 import { ensureProjectWithKey } from '../projects/project-record.ts';
 import { displayNameField, emailField, newPasswordField } from '../request-fields.ts';
 import { backupLines, restoreLines } from './backup.ts';
@@ -85,10 +86,13 @@ export async function setSuperAdmin(
   });
 }
 
-/** For whoever has lost app and recovery codes; ends their sessions, too. Who they are, the operator has made sure. */
+/**
+ * For whoever has lost app and recovery codes; ends their sessions, too, and mails them. Who they are, the operator has
+ * made sure.
+ */
 export async function resetSecondFactor(
   operator: Operator,
-  options: { email: string },
+  options: { email: string; tell: TellOfReset },
 ): Promise<string> {
   const email = emailField('--email', options.email);
   return withCustomers(operator, async (customers) => {
@@ -98,7 +102,10 @@ export async function resetSecondFactor(
     await customers.change(customer.id, (record) =>
       withoutSessions(withoutSecondFactor(record), systemClock.nowMs()),
     );
-    return `${email} has no second factor any more, and is signed out; tell them`;
+    const told = customer.emailVerified
+      ? await options.tell(customer.email)
+      : 'the address is not proven, so no mail tells them: do so';
+    return `${email} has no second factor any more, and is signed out; ${told}`;
   });
 }
 
