@@ -68,6 +68,12 @@ const needs: Record<string, Record<string, Need>> = {
     Measure: 'project viewer',
     '*': 'project member',
   },
+  'dashboard.segments.v1.SegmentsService': {
+    List: 'project viewer',
+    Get: 'project viewer',
+    Count: 'project viewer',
+    '*': 'project member',
+  },
   'dashboard.alerts.v1.AlertsService': {
     List: 'project viewer',
     Get: 'project viewer',

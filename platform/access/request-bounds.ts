@@ -25,6 +25,7 @@ export const unusualBounds: ReadonlyMap<string, FieldBound> = new Map([
   ['public.auth.v1.SignInWithOAuthRequest.code', { ...usual, maxLength: 8_192 }],
   ['common.v1.PropertyFilter.value', { ...usual, maxLength: maxFilterTextLength }],
   ['common.v1.PropertyFilter.values', { maxLength: maxFilterTextLength, maxItems: 1_000 }],
+  ['dashboard.segments.v1.ProfileList.profile_ids', { ...usual, maxItems: 400 }],
   // 10,000 ids of 16 bytes.
   ['shared.activity.v1.FindStoredRequest.event_ids', { ...usual, maxLength: 160_000 }],
   ['dashboard.imports.v1.UploadRequest.data', { ...usual, maxLength: 524_288 }],

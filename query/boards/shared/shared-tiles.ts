@@ -67,8 +67,9 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   const {
     filterGroups: _,
     filterGroupsOperator: __,
-    $typeName: ___,
-    $unknown: ____,
+    segments: ___,
+    $typeName: ____,
+    $unknown: _____,
     ...rest
   } = hidden;
   rest satisfies Record<string, never>;

@@ -49,6 +49,7 @@ import { OrgEmailProvidersService } from '../../../proto/gen/dashboard/orgemailp
 import { OrgsService } from '../../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { ReportsService } from '../../../proto/gen/dashboard/reports/v1/reports_pb.js';
+import { SegmentsService } from '../../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { EventsService as PlainEventsService } from '../../../proto/gen/events/v1/events_pb.js';
 import { AuthService, type SignUpResponse } from '../../../proto/gen/public/auth/v1/auth_pb.js';
 import { SharedDashboardsService } from '../../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
@@ -113,6 +114,7 @@ export interface Clients {
   mailedReports: Client<typeof MailedReportsService>;
   annotations: Client<typeof AnnotationsService>;
   goals: Client<typeof GoalsService>;
+  segments: Client<typeof SegmentsService>;
   imports: Client<typeof ImportsService>;
 }
 
@@ -179,6 +181,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       mailedReports: client(MailedReportsService, headers),
       annotations: client(AnnotationsService, headers),
       goals: client(GoalsService, headers),
+      segments: client(SegmentsService, headers),
       imports: client(ImportsService, headers),
     }),
     async mailsTo(address) {

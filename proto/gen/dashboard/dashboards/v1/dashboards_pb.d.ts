@@ -71,6 +71,13 @@ export declare type DashboardFilters = Message<"dashboard.dashboards.v1.Dashboar
    * @generated from field: common.v1.LogicalOperator filter_groups_operator = 2;
    */
   filterGroupsOperator: LogicalOperator;
+
+  /**
+   * Segments by their ids: with those of a tile at most 5.
+   *
+   * @generated from field: repeated string segments = 20;
+   */
+  segments: string[];
 };
 
 /**

@@ -146,6 +146,13 @@ export declare type ListRequest = Message<"shared.activity.v1.ListRequest"> & {
    * @generated from field: string page_token = 8;
    */
   pageToken: string;
+
+  /**
+   * Segments by their ids, at most 5: only events of profiles that are in all of them.
+   *
+   * @generated from field: repeated string segments = 20;
+   */
+  segments: string[];
 };
 
 /**
@@ -853,6 +860,13 @@ export declare type GetActivityFeedRequest = Message<"shared.activity.v1.GetActi
    * @generated from field: repeated common.v1.EventFilter events = 7;
    */
   events: EventFilter[];
+
+  /**
+   * Segments by their ids, at most 5: only events of profiles that are in all of them.
+   *
+   * @generated from field: repeated string segments = 20;
+   */
+  segments: string[];
 };
 
 /**
@@ -943,6 +957,13 @@ export declare type GetEventExplorerRequest = Message<"shared.activity.v1.GetEve
    * @generated from field: repeated common.v1.EventFilter events = 7;
    */
   events: EventFilter[];
+
+  /**
+   * Segments by their ids, at most 5: only events of profiles that are in all of them.
+   *
+   * @generated from field: repeated string segments = 20;
+   */
+  segments: string[];
 };
 
 /**

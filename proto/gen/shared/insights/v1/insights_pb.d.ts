@@ -125,7 +125,8 @@ export declare const FormulaSchema: GenMessage<Formula>;
  */
 export declare type Breakdown = Message<"shared.insights.v1.Breakdown"> & {
   /**
-   * "$" means auto, "profile." a trait of the profile, otherwise custom.
+   * "$" means auto, "profile." a trait of the profile, otherwise custom. "segment." and the id of a segment means that
+   * segment: its groups are "in" and "not in".
    *
    * @generated from field: string property = 1;
    */
@@ -778,6 +779,13 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
   cumulative: boolean;
 
   /**
+   * Segments of the project by their ids, at most 5: only events of profiles that are in all of them are read.
+   *
+   * @generated from field: repeated string segments = 24;
+   */
+  segments: string[];
+
+  /**
    * FUNNEL: other orders, exclusions, a property that is held, buckets of time.
    *
    * @generated from field: shared.insights.v1.FunnelQuery funnel = 25;
@@ -1083,6 +1091,13 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
    * @generated from field: shared.insights.v1.Touch touch = 26;
    */
   touch: Touch;
+
+  /**
+   * The segments that the question names, each once.
+   *
+   * @generated from field: repeated shared.insights.v1.NamedSegment segments = 27;
+   */
+  segments: NamedSegment[];
 };
 
 /**
@@ -1090,6 +1105,33 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
  * Use `create(QueryResponseSchema)` to create a new message.
  */
 export declare const QueryResponseSchema: GenMessage<QueryResponse>;
+
+/**
+ * A segment that an answer depends on.
+ *
+ * @generated from message shared.insights.v1.NamedSegment
+ */
+export declare type NamedSegment = Message<"shared.insights.v1.NamedSegment"> & {
+  /**
+   * UUID.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Its name when the question was asked.
+   *
+   * @generated from field: string display_name = 2;
+   */
+  displayName: string;
+};
+
+/**
+ * Describes the message shared.insights.v1.NamedSegment.
+ * Use `create(NamedSegmentSchema)` to create a new message.
+ */
+export declare const NamedSegmentSchema: GenMessage<NamedSegment>;
 
 /**
  * Which rules of a time zone an answer follows: the newer ones of two sources.
@@ -2267,6 +2309,13 @@ export declare type SegmentUsersRequest = Message<"shared.insights.v1.SegmentUse
    * @generated from field: shared.insights.v1.QuestionPoint point = 20;
    */
   point?: QuestionPoint | undefined;
+
+  /**
+   * Segments by their ids, at most 5: the users are in all of them. With `point`, besides those of its question.
+   *
+   * @generated from field: repeated string segments = 21;
+   */
+  segments: string[];
 };
 
 /**

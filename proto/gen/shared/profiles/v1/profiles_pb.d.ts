@@ -371,6 +371,13 @@ export declare type ListRequest = Message<"shared.profiles.v1.ListRequest"> & {
    * @generated from field: string order_trait = 22;
    */
   orderTrait: string;
+
+  /**
+   * Segments by their ids, at most 5: only profiles that are in all of them.
+   *
+   * @generated from field: repeated string segments = 23;
+   */
+  segments: string[];
 };
 
 /**
