@@ -61,6 +61,10 @@ function partOfAnswer(
       const before = former?.case === 'trends' ? former.value : undefined;
       return partOfTrends({ ...shared, result: result.value, before });
     }
+    case 'revenue': {
+      const before = former?.case === 'revenue' ? former.value : undefined;
+      return partOfTrends({ ...shared, result: result.value, before });
+    }
     case 'funnel': {
       const before = former?.case === 'funnel' ? former.value : undefined;
       return partOfFunnel({ ...shared, result: result.value, before });

@@ -4,6 +4,7 @@ import {
   AggregationType,
   type InsightQuerySpec,
   InsightType,
+  RevenueMeasure,
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { figure, percent, seconds, type WriteFigure } from './figures.ts';
@@ -50,6 +51,7 @@ const types: Record<InsightType, string> = {
   [InsightType.TOP_K]: 'Top K',
   [InsightType.LIFECYCLE]: 'Lifecycle',
   [InsightType.STICKINESS]: 'Stickiness',
+  [InsightType.REVENUE]: 'Revenue',
 };
 
 /** Of a tile without a title. */
@@ -64,19 +66,33 @@ export function kindName(kind: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+const revenues: Record<RevenueMeasure, string> = {
+  [RevenueMeasure.UNSPECIFIED]: 'revenue',
+  [RevenueMeasure.TOTAL]: 'revenue',
+  [RevenueMeasure.PER_USER]: 'revenue per user',
+  [RevenueMeasure.PER_PAYING_USER]: 'revenue per paying user',
+  [RevenueMeasure.PAYMENTS]: 'payments',
+};
+
 interface SeriesOf {
   eventIndex: number;
   formulaIndex?: number | undefined;
   breakdown: { [key: string]: string };
   isOthers: boolean;
+  /** Of REVENUE. */
+  currency?: string | undefined;
 }
 
-/** Of TRENDS and SEGMENTATION, with its group where there are breakdowns. */
+/** Of TRENDS, SEGMENTATION and REVENUE, with its group where there are breakdowns or currencies. */
 export function seriesName(spec: InsightQuerySpec, series: SeriesOf): string {
   const own = ownName(spec, series);
-  if (spec.breakdowns.length === 0) return own;
-  const group = groupName(spec, series);
-  return spec.events.length > 1 || spec.formulas.length > 0 ? `${own}, ${group}` : group;
+  const isOfRevenue = spec.insightType === InsightType.REVENUE;
+  if (spec.breakdowns.length === 0 && !isOfRevenue) return own;
+  const money = isOfRevenue ? [series.currency ?? 'no currency'] : [];
+  const values = spec.breakdowns.length === 0 ? [] : [groupName(spec, series)];
+  const group = [...money, ...values].join(' · ');
+  const isOne = spec.events.length <= 1 && spec.formulas.length === 0 && !isOfRevenue;
+  return isOne ? group : `${own}, ${group}`;
 }
 
 function ownName(spec: InsightQuerySpec, { eventIndex, formulaIndex }: SeriesOf): string {
@@ -93,6 +109,10 @@ function ownName(spec: InsightQuerySpec, { eventIndex, formulaIndex }: SeriesOf)
   const { kind = '', kinds = [] } = event ?? {};
   const isEvery = kind === '' && kinds.length === 0;
   const name = kinds.length > 0 ? kinds.map(kindName).join(' or ') : kindName(kind);
+  if (spec.insightType === InsightType.REVENUE) {
+    const measure = revenues[spec.events[eventIndex]?.revenue ?? RevenueMeasure.TOTAL];
+    return isEvery ? kindName(measure) : `${name}: ${measure}`;
+  }
   if (aggregation <= AggregationType.TOTAL) return isEvery ? 'Events' : name;
   if (aggregation === AggregationType.UNIQUE_USERS && isEvery) return 'Users';
   const of = aggregationProperty ? ` of ${lineInMail(aggregationProperty, maxNameCharacters)}` : '';

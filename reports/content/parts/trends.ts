@@ -21,7 +21,14 @@ export function partOfTrends({
   // Where there are formulas, these are asked for.
   const all = made.length > 0 ? made : result.series;
   const series = all.slice(0, maxSeries);
-  const former = series.map((one) => before?.series[result.series.indexOf(one)]);
+  const former = series.map((one) =>
+    before?.series.find(
+      ({ eventIndex, formulaIndex, currency }) =>
+        eventIndex === one.eventIndex &&
+        formulaIndex === one.formulaIndex &&
+        currency === one.currency,
+    ),
+  );
   const rows = bucketNames(labels).map((name, index) => {
     const values = series.map(({ points }) => points[index]?.value);
     const cells = values.map((value, at) =>

@@ -1095,7 +1095,7 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
   /**
    * The segments that the question names, each once.
    *
-   * @generated from field: repeated shared.insights.v1.NamedSegment segments = 27;
+   * @generated from field: repeated shared.insights.v1.NamedSegment segments = 28;
    */
   segments: NamedSegment[];
 };
