@@ -16,6 +16,13 @@ export type Condition = {
   source: PropertySource;
 };
 
+export const emptyCondition: Condition = {
+  property: '',
+  operator: FilterOperator.EQUALS,
+  values: [],
+  source: PropertySource.UNSPECIFIED,
+};
+
 const traitPrefix = 'profile.';
 
 /** How many values an operator takes. */

@@ -3,10 +3,12 @@
 import { writeSpec } from '../question/ask.ts';
 import { timeQuery } from '../question/board-time.ts';
 import { asForm, formById, forms, type QuestionForm } from '../question/forms.ts';
+import { areFieldsLoaded, loadOwnFields } from '../question/own/own-fields.tsx';
 import { QuestionFields } from '../question/question-form.tsx';
 import type { PageProps } from '../router.ts';
 import { address } from '../router.ts';
 import { RangePicker } from '../time/range.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { useTabInSight } from '../ui/tabs.tsx';
 import { Answer } from './answer.tsx';
@@ -31,20 +33,37 @@ function Insight({ projectId, form }: { projectId: string; form: QuestionForm })
       </div>
       <Forms projectId={projectId} here={form} question={question} />
       <p class="hint">{form.says}</p>
-      <div class="insight">
-        <section class="card" aria-label="Question">
-          {question.isReady ? (
-            <>
-              <QuestionFields spec={question.draft} onChange={question.change} />
-              <TimeFields form={form} question={question} />
-            </>
-          ) : (
-            <Loading of="the question" />
-          )}
-        </section>
-        <Answer projectId={projectId} form={form} question={question} />
-      </div>
+      {areFieldsLoaded(form.id) ? (
+        <Asked projectId={projectId} form={form} question={question} />
+      ) : (
+        <Loaded load={loadAsked} name="the question" with={{ projectId, form, question }} />
+      )}
     </>
+  );
+}
+
+type Asked = { projectId: string; form: QuestionForm; question: QuestionState };
+
+const loadAsked = async () => {
+  await loadOwnFields();
+  return Asked;
+};
+
+function Asked({ projectId, form, question }: Asked) {
+  return (
+    <div class="insight">
+      <section class="card" aria-label="Question">
+        {question.isReady ? (
+          <>
+            <QuestionFields spec={question.draft} onChange={question.change} />
+            <TimeFields form={form} question={question} />
+          </>
+        ) : (
+          <Loading of="the question" />
+        )}
+      </section>
+      <Answer projectId={projectId} form={form} question={question} />
+    </div>
   );
 }
 

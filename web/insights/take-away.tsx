@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { AnswerSource, QueryRequest } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { requestCurl, requestJson, writeSpec } from '../question/ask.ts';
 import type { QuestionForm } from '../question/forms.ts';
-import { Code, copyText } from '../ui/copy.tsx';
+import { copyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -12,6 +12,7 @@ import { Menu, MenuItem } from '../ui/menu.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import type { QuestionState } from './question-state.ts';
 
+const loadCode = async () => (await import('./question-code.tsx')).QuestionCode;
 const loadSave = async () => (await import('./save-dialog.tsx')).SaveDialog;
 
 export function TakeAway(props: {
@@ -54,12 +55,7 @@ export function TakeAway(props: {
       ) : null}
       {open === 'code' ? (
         <Dialog title="The question in code" onClose={close}>
-          <h3>JSON</h3>
-          <Code what="Question as JSON" text={requestJson(request)} />
-          <h3>curl</h3>
-          <p class="hint">Put a private key of the project in the place of YOUR_PRIVATE_KEY.</p>
-          <Code what="Question as curl" text={requestCurl(request)} />
-          <Sources of={sources} />
+          <Loaded load={loadCode} name="the code" with={{ request, sources }} />
         </Dialog>
       ) : null}
       {open === 'save' ? (
@@ -75,30 +71,4 @@ function mayAlert({ id }: QuestionForm, spec: QuestionState['spec']): boolean {
   const isOne = id === 'sessions' || (events.length === 1 && /^(trends|segmentation)$/.test(id));
   const isOfPeriod = !spec.cumulative && events.every(({ rollingDays }) => rollingDays < 2);
   return isOne && isOfPeriod && breakdowns.length + formulas.length + spec.rollingDays === 0;
-}
-
-/** Which rows the answer was counted from, and why not from others. */
-function Sources({ of }: { of: readonly AnswerSource[] }) {
-  if (of.length === 0) return null;
-  return (
-    <>
-      <h3>Where the answer comes from</h3>
-      <ul>
-        {of.map(({ need, source, refused }) => (
-          <li key={`${need} ${source}`}>
-            {need}: <code>{source}</code>
-            {refused.length === 0 ? null : (
-              <ul class="hint">
-                {refused.map((one) => (
-                  <li key={one.source}>
-                    not <code>{one.source}</code>: {one.reason}
-                  </li>
-                ))}
-              </ul>
-            )}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
 }

@@ -11,7 +11,7 @@ import { Icon } from '../ui/icon.tsx';
 import { Count } from './count.tsx';
 import { FilterGroups } from './filter-groups.tsx';
 import { formOf } from './forms.ts';
-import { OwnFields } from './own-fields.tsx';
+import { OwnFields } from './own/own-fields.tsx';
 import { PropertyField } from './scope-fields.tsx';
 import { countsUsers } from './series/counts-users.ts';
 import { FormulaFields } from './series/formula-fields.tsx';

@@ -1,5 +1,4 @@
-// What one form of a question has and no other: visits, ways, the greatest groups, the window of a funnel. Loaded with
-// the page: what comes later would move what stands below.
+// What one form of a question has and no other: visits, ways, the greatest groups, the window of a funnel.
 
 import { create } from '@bufbuild/protobuf';
 import { DurationSchema } from '@bufbuild/protobuf/wkt';
@@ -11,19 +10,19 @@ import {
   InsightType,
   UserFlowQuery_NodeKind as NodeKind,
   SessionMetric,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { Check, Select } from '../fields/field.tsx';
-import { Count } from './count.tsx';
-import { needsProperty } from './forms.ts';
-import { FunnelFields } from './funnel/funnel-fields.tsx';
-import { MeasuredPropertyField, PropertyField, ScopeFields } from './scope-fields.tsx';
-import { FlowEndFields } from './series/flow-end-fields.tsx';
-import { RetentionFields } from './series/retention-fields.tsx';
-import { aggregationOptions } from './series-fields.tsx';
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { Check, Select } from '../../fields/field.tsx';
+import { Count } from '../count.tsx';
+import { needsProperty } from '../forms.ts';
+import { FunnelFields } from '../funnel/funnel-fields.tsx';
+import { MeasuredPropertyField, PropertyField, ScopeFields } from '../scope-fields.tsx';
+import { FlowEndFields } from '../series/flow-end-fields.tsx';
+import { RetentionFields } from '../series/retention-fields.tsx';
+import { aggregationOptions } from '../series-fields.tsx';
 
 type Change = (changes: Partial<InsightQuerySpec>) => void;
 
-export function OwnFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Change }) {
+export function SpecialFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Change }) {
   if (spec.session) return <VisitFields spec={spec} onChange={onChange} />;
   if (spec.userFlow) return <FlowFields spec={spec} onChange={onChange} />;
   if (spec.topK) return <TopFields spec={spec} onChange={onChange} />;
