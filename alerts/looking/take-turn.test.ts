@@ -36,6 +36,7 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { startMailServer, type TestMailServer } from '../../test/harness/servers/mail-server.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
+import { Mortal } from '../../test/harness/turns/mortal.ts';
 import type { OwnedAlert } from '../owned-alerts.ts';
 import { createQueueAlert } from '../telling/queue-alert.ts';
 import { type TurnParts, takeTurn } from './take-turn.ts';
@@ -286,35 +287,6 @@ describe('a turn', () => {
     expect(await deliveries()).toHaveLength(2);
   });
 });
-
-/** Every step that another process or server sees. */
-class Mortal {
-  calls = 0;
-  readonly #dieAt: number;
-  readonly #isDone: boolean;
-  readonly died: Promise<void>;
-  #die: () => void = () => {};
-
-  /** Dies at a step: before it, or once it is done and nobody knows. */
-  constructor(dieAt: number, isDone: boolean) {
-    this.#dieAt = dieAt;
-    this.#isDone = isDone;
-    this.died = new Promise((resolve) => {
-      this.#die = resolve;
-    });
-  }
-
-  step<A extends unknown[], R>(work: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
-    return async (...args) => {
-      this.calls += 1;
-      if (this.calls < this.#dieAt) return work(...args);
-      if (this.calls === this.#dieAt && this.#isDone) await work(...args);
-      this.#die();
-      // A process that is killed does nothing more.
-      return new Promise(() => {});
-    };
-  }
-}
 
 /** A turn of a process that dies; true where it lived to its end. */
 async function mortalTurn(mortal: Mortal): Promise<boolean> {

@@ -28,7 +28,7 @@ const completeWithinMs = 7_200_000;
 /** So long it waits for questions that the engine was too busy to answer. */
 const answeredWithinMs = 900_000;
 const againMs = 60_000;
-/** A server that turns so many down one after the other is not there. */
+/** A server that has turned so many away is not there. */
 const maxUnavailable = 2;
 const maxReasonCharacters = 120;
 
