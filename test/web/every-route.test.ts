@@ -7,10 +7,11 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { call } from '../harness/clients/client.ts';
+import { call, eventually } from '../harness/clients/client.ts';
 import { listProfiles } from '../harness/clients/profile-client.ts';
 import { root } from '../harness/source-tree.ts';
 import { axe } from '../harness/web/accessibility.ts';
+import { mailedLinks } from '../harness/web/mailed-links.ts';
 import { layoutShift } from '../harness/web/page-faults.ts';
 import { questionForms } from '../harness/web/question-forms.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
@@ -57,6 +58,7 @@ describe.runIf(hasBrowser)('every page', () => {
       type: questionForms,
       webhook: [await makeWebhook()],
       alert: [await makeAlert()],
+      ...(await makeReport()),
       board: ['overview'],
       token: [await shareOverview()],
     };
@@ -97,6 +99,20 @@ describe.runIf(hasBrowser)('every page', () => {
       interval: 'ALERT_INTERVAL_HOUR',
     });
     return String(Reflect.get(Object(alert), 'id'));
+  }
+
+  /** With the token of the mail that asks somebody who is no member. */
+  async function makeReport(): Promise<Record<'report' | 'recipient', string[]>> {
+    const { report } = await manage('/dashboard.reports.v1.ReportsService/Create', {
+      ...{ displayName: 'Every morning', dashboardId: 'overview' },
+      schedule: { frequency: 'REPORT_FREQUENCY_DAILY', hour: 8 },
+      emails: ['eve@elsewhere.example'],
+    });
+    const recipient = await eventually(
+      async () => mailedLinks(app.stack.dataDir).at(-1) ?? '',
+      (token) => token !== '',
+    );
+    return { report: [String(Reflect.get(Object(report), 'id'))], recipient: [recipient] };
   }
 
   async function shareOverview(): Promise<string> {

@@ -82,6 +82,12 @@ function ReadBoard(props: {
             </button>
           ) : null}
           {hasRole(Role.MEMBER) ? (
+            <a class="button" href={`/p/${projectId}/reports?board=${dashboard.id}`}>
+              <Icon name="clock" />
+              Mail it
+            </a>
+          ) : null}
+          {hasRole(Role.MEMBER) ? (
             <button
               type="button"
               class="primary"

@@ -23,6 +23,7 @@ export const projectPlaces: Place[] = [
   { path: '/insights/trends', name: 'Insights', icon: 'chart' },
   { path: '/boards', name: 'Boards', icon: 'grid' },
   { path: '/alerts', name: 'Alerts', icon: 'bell' },
+  { path: '/reports', name: 'Reports', icon: 'clock' },
   { path: '/webhooks', name: 'Webhooks', icon: 'send' },
   { path: '/setup', name: 'Setup', icon: 'plug' },
   { path: '/settings', name: 'Settings', icon: 'sliders' },

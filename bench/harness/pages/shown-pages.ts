@@ -7,11 +7,18 @@ import { questionForms } from '../../../test/harness/web/question-forms.ts';
 export const openPages: Record<string, string> = { 'sign-in': '/sign-in', 'sign-up': '/sign-up' };
 
 /** Lists whose first row is opened too: the page of a person or an alert, the drawer of a visit or an event. */
-export const lists: readonly string[] = ['profiles', 'visits', 'events', 'alerts', 'webhooks'];
+export const lists: readonly string[] = [
+  'profiles',
+  'visits',
+  'events',
+  'alerts',
+  'reports',
+  'webhooks',
+];
 
 /** Patterns of web/routes.ts that show nothing without a token of somebody else. */
 export const notShown: readonly string[] = [
-  ...['/open', '/oauth', '/invitation', '/s/:token', '/sign-in/code'],
+  ...['/open', '/oauth', '/invitation', '/s/:token', '/r/:recipient', '/sign-in/code'],
 ];
 
 /** By the name of the picture: the addresses of a signed-in account. */
@@ -34,6 +41,7 @@ export function pagesOf(demo: {
     boards: `${project}/boards`,
     board: `${project}/boards/overview?${days}`,
     alerts: `${project}/alerts`,
+    reports: `${project}/reports`,
     webhooks: `${project}/webhooks`,
     setup: `${project}/setup`,
     settings: `${project}/settings`,

@@ -1,0 +1,201 @@
+// The fields of a report, for a new one and for changes: the board, when it is sent, and to whom.
+
+import { useState } from 'preact/hooks';
+import type { Member } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import {
+  type Report,
+  ReportFrequency,
+  type ReportSchedule,
+} from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
+import { dashboards } from '../boards/board-data.ts';
+import { inProject } from '../client.ts';
+import { Check, Field, Select, TextArea } from '../fields/field.tsx';
+import { Form } from '../fields/form.tsx';
+import { useResource } from '../resource.ts';
+import { session } from '../session.ts';
+import { currentZone } from '../time/time.tsx';
+import { toast } from '../ui/toasts.tsx';
+import { currentOrg, hasRole, orgsClient, Role } from '../workspace.ts';
+import { frequencies, hours, reportsClient, weekdays } from './report-words.ts';
+
+const usualHour = 8;
+
+/** Without `before` the report is new; `boardId` is what it begins with. */
+export function ReportForm(props: {
+  projectId: string;
+  before?: Report;
+  boardId: string;
+  onSaved: (id: string) => void;
+}) {
+  const { projectId, before } = props;
+  const me = session.value.state === 'signed-in' ? session.value.person.id : '';
+  const recipients = before?.recipients ?? [];
+  const [displayName, setDisplayName] = useState(before?.displayName ?? '');
+  const [boardId, setBoardId] = useState(before?.dashboardId ?? props.boardId);
+  const [schedule, setSchedule] = useState(chosenOf(before?.schedule));
+  const [told, setTold] = useState<readonly string[]>(
+    before ? recipients.flatMap(({ customerId }) => customerId || []) : [me],
+  );
+  const [emails, setEmails] = useState(recipients.flatMap(({ email }) => email || []).join('\n'));
+  const members = useMembersOfProject(projectId);
+  const send = async (): Promise<void> => {
+    const fields = {
+      displayName,
+      dashboardId: boardId,
+      schedule: {
+        ...{ frequency: Number(schedule.frequency), hour: Number(schedule.hour) },
+        ...{ weekday: Number(schedule.weekday), dayOfMonth: Number(schedule.dayOfMonth) },
+      },
+    };
+    const named = { customerIds: stillMembers(told, members), emails: linesOf(emails) };
+    const call = inProject(projectId);
+    const { report } = before
+      ? await reportsClient.update({ ...fields, id: before.id, recipients: named }, call)
+      : await reportsClient.create({ ...fields, ...named }, call);
+    toast('Saved');
+    props.onSaved(report?.id ?? '');
+  };
+  return (
+    <Form
+      action={before ? 'Save the report' : 'Make the report'}
+      send={send}
+      isReady={displayName.trim() !== ''}
+    >
+      <Field
+        label="Name"
+        placeholder="Every Monday"
+        maxLength={150}
+        required
+        value={displayName}
+        onValue={setDisplayName}
+      />
+      <BoardField projectId={projectId} value={boardId} onValue={setBoardId} />
+      <ScheduleFields value={schedule} onChange={setSchedule} />
+      <Members members={members ?? []} told={told} onChange={setTold} />
+      {hasRole(Role.ADMIN) || emails !== '' ? (
+        <TextArea
+          label="Addresses of others"
+          hint="One a line, of people who are no members: each is asked first. They see what a shared board shows, without persons’ names."
+          rows={3}
+          value={emails}
+          onValue={setEmails}
+        />
+      ) : null}
+    </Form>
+  );
+}
+
+/** As the fields hold it. */
+interface Chosen {
+  frequency: string;
+  weekday: string;
+  dayOfMonth: string;
+  hour: string;
+}
+
+function chosenOf(schedule: ReportSchedule | undefined): Chosen {
+  return {
+    frequency: String(schedule?.frequency ?? ReportFrequency.WEEKLY),
+    weekday: String(schedule?.weekday || 1),
+    dayOfMonth: String(schedule?.dayOfMonth || 1),
+    hour: String(schedule?.hour ?? usualHour),
+  };
+}
+
+function ScheduleFields(props: { value: Chosen; onChange: (value: Chosen) => void }) {
+  const { value, onChange } = props;
+  const set = (name: keyof Chosen) => (text: string) => onChange({ ...value, [name]: text });
+  return (
+    <fieldset>
+      <legend>Send it</legend>
+      <Select
+        label="How often"
+        value={value.frequency}
+        options={frequencies}
+        onValue={set('frequency')}
+      />
+      <div class="row">
+        {value.frequency === String(ReportFrequency.WEEKLY) ? (
+          <Select label="On" value={value.weekday} options={weekdays} onValue={set('weekday')} />
+        ) : null}
+        {value.frequency === String(ReportFrequency.MONTHLY) ? (
+          <Field
+            label="On day"
+            hint="In a shorter month its last day."
+            type="number"
+            min="1"
+            max="31"
+            value={value.dayOfMonth}
+            onValue={set('dayOfMonth')}
+          />
+        ) : null}
+        <Select
+          label="At"
+          hint={`On the clock of ${currentZone()}.`}
+          value={value.hour}
+          options={hours}
+          onValue={set('hour')}
+        />
+      </div>
+    </fieldset>
+  );
+}
+
+function BoardField(props: { projectId: string; value: string; onValue: (id: string) => void }) {
+  const { projectId, value, onValue } = props;
+  const { data } = useResource(`boards ${projectId}`, (end) =>
+    dashboards.list({}, inProject(projectId, end)),
+  );
+  const known = (data?.dashboards ?? []).map(({ id, displayName }) => ({
+    value: id,
+    name: displayName,
+  }));
+  const isKnown = known.some((one) => one.value === value);
+  const gone = data ? 'A board that is gone' : 'The board';
+  const options = isKnown ? known : [{ value, name: gone }, ...known];
+  return <Select label="Board" value={value} options={options} onValue={onValue} />;
+}
+
+/** Undefined until they are loaded. */
+function useMembersOfProject(projectId: string): Member[] | undefined {
+  const org = currentOrg.value;
+  const { data } = useResource(org ? `members ${org.id}` : undefined, (signal) =>
+    orgsClient.listMembers({ orgId: org?.id ?? '' }, { signal }),
+  );
+  return data?.members.filter(
+    ({ projects }) => projects === undefined || projects.projectIds.includes(projectId),
+  );
+}
+
+/** Who has left, or has the project no more, is no recipient any more. */
+function stillMembers(told: readonly string[], members: Member[] | undefined): string[] {
+  return told.filter((id) => members?.some(({ customerId }) => customerId === id) !== false);
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/[\s,;]+/).filter((line) => line !== '');
+}
+
+function Members(props: {
+  members: readonly Member[];
+  told: readonly string[];
+  onChange: (ids: string[]) => void;
+}) {
+  const { members, told, onChange } = props;
+  return (
+    <fieldset>
+      <legend>Mail to</legend>
+      {members.map(({ customerId, displayName, email }) => (
+        <Check
+          key={customerId}
+          label={displayName ? `${displayName}, ${email}` : email}
+          checked={told.includes(customerId)}
+          onValue={(isOn) =>
+            onChange(isOn ? [...told, customerId] : told.filter((id) => id !== customerId))
+          }
+        />
+      ))}
+      <p class="hint">Members whose address is proven get it, with a link to leave.</p>
+    </fieldset>
+  );
+}
