@@ -260,6 +260,7 @@ function registerRoles(
           return ok;
         },
         networkOf,
+        annotationsOf: (projectId) => control.annotationsOf(projectId),
       },
       goalsOf: (projectId) => control.goalsOf(projectId),
       operator: operatorOptions(shards, foundation, pages),

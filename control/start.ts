@@ -32,6 +32,7 @@ import type { NodeHttpRoute } from '../platform/http/http.ts';
 import { ImportFiles } from '../platform/imports/import-files.ts';
 import type { Log } from '../platform/log.ts';
 import { openSecretBox, type SecretBox } from '../platform/secrets/secret-box.ts';
+import type { Annotation } from '../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import type { Goal } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
 import {
   type AccessTokens,
@@ -119,6 +120,8 @@ export interface Control
   oneClickRoute: NodeHttpRoute;
   /** The goals of a project, in memory. */
   goalsOf(projectId: string): readonly Goal[];
+  /** Likewise. */
+  annotationsOf(projectId: string): readonly Annotation[];
   /** Shares of dashboards in memory. */
   shares: ShareDirectory;
   box: SecretBox;
@@ -190,6 +193,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     turnRecords: buckets,
     oneClickRoute: createOneClickRoute({ ...options, ...deps, ...auth }, options.addressOf),
     goalsOf: (projectId) => items.goals.list(projectId),
+    annotationsOf: (projectId) => items.annotations.list(projectId),
     shares: createShareDirectory(buckets.dashboardLists),
     box,
     issueOpening: async (projectId) =>

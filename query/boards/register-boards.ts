@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
 import type { ShareDirectory } from '../../platform/dashboards/share-directory.ts';
 import type { RenderPeriod } from '../../platform/reports/rendered-period.ts';
+import type { Annotation } from '../../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import {
   DashboardsService,
   type RenderRequest,
@@ -27,6 +28,8 @@ export interface BoardOptions {
   shares: ShareDirectory;
   checkPassword: CheckPassword;
   networkOf: (context: HandlerContext) => string | undefined;
+  /** The annotations of a project, for shared dashboards; without them none is shown. */
+  annotationsOf?: (projectId: string) => readonly Annotation[];
   /** The time limit of one rendering; a minute unless given. */
   maxRenderMs?: number;
 }

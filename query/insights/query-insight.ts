@@ -19,6 +19,7 @@ import type { Deadline } from '../deadline.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { type Planned, planOf } from './forms/forms.ts';
 import type { LeftOutCount, LookUp } from './forms/plan.ts';
+import { isOfUsers } from './forms/revenue/payment-rows.ts';
 import { comparedRange } from './read/compared-range.ts';
 import { bucketsOf } from './read/form-members.ts';
 import type { Range, Served } from './read/plan-notes.ts';
@@ -160,7 +161,9 @@ function touchOf({ spec, breakdowns }: Question): Touch {
     !isOfValues || spec.events.some(({ aggregation }) => ofUsers.includes(aggregation));
   if (breakdowns.length === 0) return Touch.UNSPECIFIED;
   // Payments are in the groups of their own values.
-  if (spec.insightType === InsightType.REVENUE) return Touch.EVERY;
+  if (spec.insightType === InsightType.REVENUE) {
+    return spec.events.some(isOfUsers) ? Touch.EVERY : Touch.UNSPECIFIED;
+  }
   if (!countsUsers) return Touch.UNSPECIFIED;
   return spec.touch === Touch.EVERY ? Touch.EVERY : Touch.FIRST;
 }

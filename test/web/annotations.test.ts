@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, newEvent } from '../harness/clients/client.ts';
+import { batchCreate, call, newEvent } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import type { Reader } from '../harness/web/web-app.ts';
@@ -42,7 +42,42 @@ describe.runIf(hasBrowser)('annotations', () => {
     await shownOnChart(page, /Arrow keys walk the points/, 'Release 2.0');
     await goOn(page, '/insights/lifecycle');
     await shownOnChart(page, /Arrow keys walk the bars/, 'Release 2.0');
+    const step = { event: { kind: 'page_view' } };
+    const overTime = { insightType: 3, events: [step, step], funnel: { overTime: true } };
+    await goOn(page, `/insights/funnel?q=${encodeURIComponent(JSON.stringify(overTime))}`);
+    await shownOnChart(page, /over time\. Arrow keys/, 'Release 2.0');
     expect(visitor.faults).toEqual([]);
+  }, 120_000);
+
+  /** A method of the dashboards, as its admin. */
+  async function dashboards(method: string, message: object): Promise<Record<string, unknown>> {
+    const { baseUrl, projectId } = web.stack;
+    const signedIn = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', web.admin);
+    const authorization = `Bearer ${signedIn.body['accessToken']}`;
+    const path = `/dashboard.dashboards.v1.DashboardsService/${method}`;
+    const headers = { authorization, 'x-project-id': projectId };
+    const { status, body } = await call(baseUrl, path, '', message, headers);
+    expect(status).toBe(200);
+    return body;
+  }
+
+  it('are on the charts of boards, own and shared', async () => {
+    const insight = {
+      insightType: 'INSIGHT_TYPE_TRENDS',
+      events: [{ event: { kind: 'page_view' } }],
+    };
+    const { dashboard } = await dashboards('Create', {
+      displayName: 'Shop',
+      tiles: [{ title: 'Views', x: 0, w: 36, h: 18, insight }],
+    });
+    const id = String(Reflect.get(Object(dashboard), 'id'));
+    await goOn(visitor.page, `/boards/${id}`);
+    await shownOnChart(visitor.page, /^Views\. Arrow keys/, 'Release 2.0');
+    const { token } = await dashboards('CreateShare', { dashboardId: id });
+    const stranger = await web.newReader();
+    const page = await stranger.openTab(`/s/${token}`);
+    await shownOnChart(page, /^Views\. Arrow keys/, 'Release 2.0');
+    expect(stranger.faults).toEqual([]);
   }, 120_000);
 
   /** By keyboard: the newest point is today's. */

@@ -171,7 +171,7 @@ describe.runIf(hasBrowser)('a project', () => {
     expect(stranger.faults).toEqual([]);
   });
 
-  it.each(['visits', 'profiles'])(
+  it.each(['visits', 'profiles', 'events'])(
     'lists none of them among its %s, unless it is asked to',
     async (list) => {
       const { page, faults } = await app.signedIn(`/p/${app.stack.projectId}/${list}`);

@@ -1,16 +1,16 @@
 // What stands below a chart of time: the annotations of the chosen bucket, and the way to make and change them.
 
 import { useState } from 'preact/hooks';
-import type { Annotation } from '../../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import { Dialog } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { currentProject } from '../workspace.ts';
+import type { Note } from './known-annotations.ts';
 
 const loadAll = async () => (await import('./annotations.tsx')).Annotations;
 
 /** `at`: the beginning of the chosen bucket. */
 export function ChartAnnotations(props: {
-  shown: readonly Annotation[];
+  shown: readonly Note[];
   at: string | undefined;
   isTile: boolean;
 }) {

@@ -14,8 +14,7 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { explain, inProject } from '../client.ts';
 import { botsWhere, groupWithoutBots } from '../filter/bots.tsx';
-import { fromPropertyFilter } from '../filter/condition.ts';
-import { botProperty } from '../filter/seen-visitors.ts';
+import { botProperty, fromPropertyFilter } from '../filter/condition.ts';
 import { writeSpec } from '../question/ask.ts';
 import { timeKey } from '../question/board-time.ts';
 import { questionHref, withGroups } from '../question/question-link.ts';

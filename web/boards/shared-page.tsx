@@ -3,12 +3,13 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-web';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import {
   type RenderResponse,
   SharedDashboardsService,
   type SharedTile,
 } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+import { GivenAnnotations } from '../annotations/known-annotations.ts';
 import { Field } from '../fields/field.tsx';
 import { areBotsCounted, BotsNote, botsWhere } from '../filter/bots.tsx';
 import { useResource } from '../resource.ts';
@@ -108,7 +109,12 @@ function Password(props: {
 }
 
 function Board({ board, note }: { board: RenderResponse; note: ComponentChildren }) {
-  const { time, tiles, renderTime } = board;
+  const { time, tiles, renderTime, annotations } = board;
+  // The same list for the same board, so that its charts are drawn once.
+  const notes = useMemo(
+    () => annotations.map((one, place) => ({ ...one, id: String(place) })),
+    [annotations],
+  );
   const zone = time?.timezone || 'UTC';
   const answers = tiles.flatMap(({ content }) =>
     content.case === 'insight' ? [content.value] : [],
@@ -126,14 +132,18 @@ function Board({ board, note }: { board: RenderResponse; note: ComponentChildren
       </div>
       {board.description ? <p class="hint">{board.description}</p> : null}
       {note}
-      <Grid
-        tiles={tiles.map((tile) => ({
-          key: tile.id,
-          title: tile.title,
-          place: { x: tile.x ?? 0, y: tile.y ?? 0, w: tile.w, h: tile.h },
-          view: <TileView title={tile.title} rows={tile.h} content={contentOf(tile)} time={time} />,
-        }))}
-      />
+      <GivenAnnotations.Provider value={notes}>
+        <Grid
+          tiles={tiles.map((tile) => ({
+            key: tile.id,
+            title: tile.title,
+            place: { x: tile.x ?? 0, y: tile.y ?? 0, w: tile.w, h: tile.h },
+            view: (
+              <TileView title={tile.title} rows={tile.h} content={contentOf(tile)} time={time} />
+            ),
+          }))}
+        />
+      </GivenAnnotations.Provider>
       <p class="hint">
         {answers.length > 0 ? <Freshness answers={answers} zone={zone} /> : null}
         {renderTime ? `, answered at ${formatTime(toDate(renderTime), 'clock', zone)}. ` : null}

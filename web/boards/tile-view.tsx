@@ -12,7 +12,7 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Markdown } from '../markdown/markdown.tsx';
 import { InsightResult } from '../results/insight-result.tsx';
-import { LeftOutNote } from '../results/provenance.tsx';
+import { LeftOutNote, TouchNote } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
 import { Loading } from '../ui/loading.tsx';
 
@@ -96,6 +96,7 @@ function Content(props: {
             onOpen={onOpen}
           />
           <LeftOutNote answer={content.answer} hideGroups />
+          <TouchNote answer={content.answer} />
         </>
       );
     default:

@@ -1,4 +1,5 @@
-// Stored events, newest first: by range, kind, filters, person and visit, all of it in the address.
+// Stored events, newest first: by range, kind, filters, person and visit, all of it in the address. Those of bots are
+// left out unless it is asked for them; of one person or visit there is everything.
 
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { useMemo, useState } from 'preact/hooks';
@@ -7,9 +8,11 @@ import { inProject } from '../client.ts';
 import { EventDrawer } from '../event/event-drawer.tsx';
 import { ExportMenu } from '../exports/export-menu.tsx';
 import { activity } from '../feed/live-feed.ts';
+import { botsOf, withoutBots } from '../filter/bots.tsx';
 import { readConditions, toPropertyFilter, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { KindPicker } from '../filter/kind-picker.tsx';
+import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { narrow, useMedia } from '../media.ts';
 import { type Paged, usePages } from '../pages.ts';
 import { address, setQuery } from '../router.ts';
@@ -29,10 +32,13 @@ export function StoredTab({ projectId }: { projectId: string }) {
   const { query } = address.value;
   const kinds = (query.get('kind') ?? '').split(',').filter(Boolean);
   const filterText = query.get('filters') ?? '';
-  const [who, profileId, sessionId] = ['who', 'profile', 'session'].map(
-    (name) => query.get(name) ?? '',
+  const [who = '', profileId = '', sessionId = ''] = ['who', 'profile', 'session'].map(
+    (name) => query.get(name) ?? undefined,
   );
   const conditions = useMemo(() => readConditions(filterText), [filterText]);
+  const seen = botsOf(useSeenVisitors(projectId));
+  const bots = who || profileId || sessionId ? 'none' : seen;
+  const asked = withoutBots(conditions, bots);
   const range = useRange();
   const isNarrow = useMedia(narrow);
   const [opened, setOpened] = useState<ActivityEvent>();
@@ -41,17 +47,18 @@ export function StoredTab({ projectId }: { projectId: string }) {
     ? {}
     : { timeRange: { from: timestampFromDate(range.from), to: timestampFromDate(range.to) } };
   const params = {
-    ...{ kinds: kinds.join(','), distinct_id: who ?? '', profile_id: profileId ?? '' },
+    ...{ kinds: kinds.join(','), distinct_id: who, profile_id: profileId },
     ...(sessionId ? { session_id: sessionId } : momentsOf(range)),
   };
   const span = sessionId ? '' : `${range.from.getTime()} ${range.to.getTime()}`;
-  const key = `events ${projectId} ${kinds} ${filterText} ${who} ${profileId} ${sessionId} ${span}`;
+  const of = `${kinds} ${writeConditions(asked) ?? ''} ${who} ${profileId} ${sessionId} ${span}`;
+  const key = bots && `events ${projectId} ${of}`;
   const list = usePages(key, async (pageToken, end) => {
-    const filters = conditions.map(toPropertyFilter);
+    const filters = asked.map(toPropertyFilter);
     const { events, nextPageToken } = await activity.list(
       {
         ...{ kinds, filters, pageSize, pageToken, ...timeRange },
-        ...{ distinctId: who ?? '', profileId: profileId ?? '', sessionId: sessionId ?? '' },
+        ...{ distinctId: who, profileId, sessionId },
       },
       inProject(projectId, end),
     );
@@ -66,26 +73,21 @@ export function StoredTab({ projectId }: { projectId: string }) {
         />
         <FilterBar
           conditions={conditions}
+          bots={bots}
           onChange={(next) => setQuery({ filters: writeConditions(next) })}
         />
-        <Only name="Person" query="who" value={who ?? ''} />
-        <Only name="Profile" query="profile" value={profileId ?? ''} />
-        <Only name="Visit" query="session" value={sessionId ?? ''} />
+        <Only name="Person" query="who" value={who} />
+        <Only name="Profile" query="profile" value={profileId} />
+        <Only name="Visit" query="session" value={sessionId} />
         <span class="grow" />
         <button type="button" aria-label="Load again" title="Load again" onClick={list.reload}>
           <Icon name="refresh" />
         </button>
-        <ExportMenu {...{ projectId, what: 'events', conditions, params }} />
+        <ExportMenu {...{ projectId, what: 'events', conditions: asked, params }} />
         {sessionId ? null : <RangePicker />}
       </div>
       <Fault cause={list.error} retry={list.reload} />
-      <Rows
-        list={list}
-        isNarrow={isNarrow}
-        onOpen={setOpened}
-        listKey={key}
-        projectId={projectId}
-      />
+      <Rows {...{ list, isNarrow, projectId }} onOpen={setOpened} listKey={key} />
       {opened ? (
         <EventDrawer event={opened} projectId={projectId} onClose={() => setOpened(undefined)} />
       ) : null}
@@ -120,14 +122,14 @@ function Rows(props: {
   list: Paged<ActivityEvent>;
   isNarrow: boolean;
   onOpen: (event: ActivityEvent) => void;
-  listKey: string;
+  listKey: string | undefined;
   projectId: string;
 }) {
   const { list } = props;
   if (list.rows.length === 0)
     return (
       <div class="events-room">
-        {list.isLoading ? (
+        {list.isLoading || !props.listKey ? (
           <Loading of="events" />
         ) : list.error ? null : (
           <NoEvents projectId={props.projectId} />

@@ -9,8 +9,8 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Resource } from '../resource.ts';
 import { address, setQuery } from '../router.ts';
-import { type Condition, toPropertyFilter } from './condition.ts';
-import { botProperty as property, type SeenVisitors } from './seen-visitors.ts';
+import { type Condition, botProperty as property, toPropertyFilter } from './condition.ts';
+import type { SeenVisitors } from './seen-visitors.ts';
 
 const noBots: Condition = {
   property,

@@ -9,6 +9,9 @@ import {
 } from '../../proto/gen/common/v1/filter_pb.js';
 import { readablePath } from '../text/readable-path.ts';
 
+/** Events of bots have it. */
+export const botProperty = '$bot';
+
 export type Condition = {
   property: string;
   operator: FilterOperator;

@@ -5,10 +5,9 @@ import { createClient } from '@connectrpc/connect';
 import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
 import { type Resource, useResource } from '../resource.ts';
+import { botProperty } from './condition.ts';
 
 const insights = createClient(InsightsService, transport);
-
-export const botProperty = '$bot';
 
 export type SeenVisitors = { hasBots: boolean; hasCookieless: boolean };
 

@@ -6,7 +6,6 @@ import {
   type InsightQuerySpec,
   InsightsService,
   type QueryResponse,
-  Touch,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
 import { CookielessNote } from '../filter/cookieless.tsx';
@@ -130,7 +129,6 @@ function AnswerFooter(props: {
     <footer class="row between">
       <div class="provenance">
         <Provenance answer={answer} />
-        {answer.touch === Touch.EVERY ? <p>A user counts in each group of theirs.</p> : null}
         <Cookieless question={question} />
       </div>
       {eventsHref ? <a href={eventsHref}>Events behind it</a> : null}

@@ -51,8 +51,10 @@ export function listHref(
 ): string {
   const { query } = address.value;
   const next = new URLSearchParams({ ...timeQuery(query), ...more });
-  const filter = query.get('filters');
-  if (filter) next.set('filters', filter);
+  for (const name of ['filters', 'bots']) {
+    const value = query.get(name);
+    if (value) next.set(name, value);
+  }
   const text = next.toString();
   return `/p/${projectId}/${page}${text ? `?${text}` : ''}`;
 }

@@ -33,7 +33,7 @@ it('leads to the events of a group, those that lack a property included', () => 
     rowsHref(of, { kind: 'purchase', eventIndex: 0, breakdown: { plan: 'pro' } }),
   );
   expect(path).toBe('/p/p1/events');
-  expect(query).toMatchObject({ kind: 'purchase', range: '30d' });
+  expect(query).toMatchObject({ kind: 'purchase', range: '30d', bots: '1' });
   expect(conditions.map(({ property, operator, values }) => [property, operator, values])).toEqual([
     ['plan', FilterOperator.EQUALS, ['pro']],
     ['$country', FilterOperator.IS_NOT_SET, []],
@@ -73,4 +73,10 @@ it('leads to the payments of a currency, and to those that name none', () => {
   const isPayment = ['amount', FilterOperator.IS_SET];
   expect(conditionsOf('EUR')).toEqual([isPayment, ['currency', FilterOperator.EQUALS, 'EUR']]);
   expect(conditionsOf(undefined)).toEqual([isPayment, ['currency', FilterOperator.IS_NOT_SET]]);
+});
+
+it('says nothing of bots where the question does', () => {
+  const filter = { property: '$bot', operator: FilterOperator.NOT_EQUALS, value: 'true' };
+  const without = create(InsightQuerySpecSchema, { filterGroups: [{ filters: [filter] }] });
+  expect(asked(rowsHref({ ...of, spec: without }, { kind: '' })).query).not.toHaveProperty('bots');
 });

@@ -10,7 +10,12 @@ import {
   type InsightQuerySpec,
   InsightType,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { type Condition, fromPropertyFilter, writeConditions } from '../filter/condition.ts';
+import {
+  botProperty,
+  type Condition,
+  fromPropertyFilter,
+  writeConditions,
+} from '../filter/condition.ts';
 import type { Rows } from '../results/shown.ts';
 
 export type RowsOf = {
@@ -47,6 +52,8 @@ export function rowsHref(of: RowsOf, rows: Rows): string | undefined {
   if (kind) query.set('kind', kind);
   const filter = writeConditions(conditions);
   if (filter) query.set('filters', filter);
+  // The list leaves bots out by itself, and the figure does not.
+  if (!conditions.some(({ property }) => property === botProperty)) query.set('bots', '1');
   const text = query.toString();
   return `/p/${projectId}/events${text ? `?${text}` : ''}`;
 }

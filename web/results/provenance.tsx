@@ -4,6 +4,7 @@ import {
   type LeftOut,
   type QueryResponse,
   LeftOut_Reason as Reason,
+  Touch,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Time, toDate } from '../time/time.tsx';
 import { figure, plural } from '../ui/figures.ts';
@@ -46,11 +47,24 @@ export function LeftOutNote({
   );
 }
 
+/** Where breakdowns count users: which groups a user counts in. */
+export function TouchNote({ answer }: { answer: QueryResponse }) {
+  if (answer.touch === Touch.UNSPECIFIED) return null;
+  return (
+    <p class="touch-note">
+      {answer.touch === Touch.EVERY
+        ? 'A user counts in each group of theirs.'
+        : 'A user counts in the group of their first event.'}
+    </p>
+  );
+}
+
 export function Provenance({ answer }: { answer: QueryResponse }) {
   return (
     <div class="provenance">
       <Freshness answers={[answer]} />
       <LeftOutNote answer={answer} />
+      <TouchNote answer={answer} />
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { createTokenBuckets } from '../../../platform/access/token-bucket.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { ShareRecord } from '../../../platform/dashboards/dashboard-list.ts';
 import type { FoundShare, ShareDirectory } from '../../../platform/dashboards/share-directory.ts';
+import type { Annotation } from '../../../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import {
   type RenderRequest as BoardRequest,
   RenderRequestSchema as BoardRequestSchema,
@@ -20,7 +21,7 @@ import {
 } from '../../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { KeptRenders, type Rendered } from './kept-renders.ts';
 import { type CheckPassword, createSharePasswords, refuseAfter } from './share-passwords.ts';
-import { sharedTiles } from './shared-tiles.ts';
+import { sharedAnnotations, sharedTiles } from './shared-tiles.ts';
 
 interface SharedDeps {
   shares: ShareDirectory;
@@ -29,6 +30,8 @@ interface SharedDeps {
   networkOf: (context: HandlerContext) => string | undefined;
   /** The whole dashboard with its answers; undefined where it is gone. It has its own deadline. */
   render: (projectId: string, request: BoardRequest) => Promise<BoardResponse | undefined>;
+  /** Of a project; without them none is shown. */
+  annotationsOf?: (projectId: string) => readonly Annotation[];
   clock: Clock;
 }
 
@@ -100,7 +103,7 @@ async function requirePassword(
 }
 
 async function renderShare(
-  { render, clock }: SharedDeps,
+  { render, clock, annotationsOf = () => [] }: SharedDeps,
   { projectId, share }: FoundShare,
   leaveOutBots: boolean,
 ): Promise<Rendered<Shown>> {
@@ -115,6 +118,7 @@ async function renderShare(
     ...(time !== undefined && { time }),
     tiles: sharedTiles(board),
     hasBots: board.hasBots ?? false,
+    annotations: sharedAnnotations(board, annotationsOf(projectId)),
     renderTime: timestampFromMs(clock.nowMs()),
   });
   const mayPass = board.results.some(

@@ -1,8 +1,10 @@
 // The tiles of a dashboard as strangers see them: questions without their filters, and rows of persons without anything
-// that names one.
+// that names one. Annotations of its range are on charts of time alone.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
+import type { Annotation } from '../../../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import type {
   RenderResponse as BoardResponse,
   Tile,
@@ -159,4 +161,21 @@ function withoutPersons(spec: InsightQuerySpec, answer: QueryResponse): QueryRes
     default:
       return result satisfies never;
   }
+}
+
+/** The annotations of its range, the newest first; none where no answer has buckets. */
+export function sharedAnnotations(
+  { time, results }: Pick<BoardResponse, 'time' | 'results'>,
+  annotations: readonly Annotation[],
+): { time: Timestamp; text: string }[] {
+  const { from, to } = time?.range ?? {};
+  const isOfTime = results.some(
+    ({ outcome }) => outcome.case === 'insight' && outcome.value.bucketLabels.length > 0,
+  );
+  if (from === undefined || to === undefined || !isOfTime) return [];
+  const [fromMs, toMs] = [timestampMs(from), timestampMs(to)];
+  return annotations
+    .flatMap(({ time: moment, text }) => (moment === undefined ? [] : [{ time: moment, text }]))
+    .filter((one) => timestampMs(one.time) >= fromMs && timestampMs(one.time) < toMs)
+    .toSorted((one, other) => timestampMs(other.time) - timestampMs(one.time));
 }

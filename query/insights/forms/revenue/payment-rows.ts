@@ -1,7 +1,10 @@
 // The rows of a series of payments: of each group what one measure makes of them, bucket by bucket. A payment belongs
 // to the groups of its own values, and a user counts in each group that has one of their events.
 
-import { RevenueMeasure } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import {
+  type EventQuery,
+  RevenueMeasure,
+} from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type EventCondition, every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
@@ -29,6 +32,11 @@ export interface Payments {
   /** SUM of the number. */
   sum: Extract<Aggregation, { counts: 'events' }>;
   measure: RevenueMeasure;
+}
+
+/** Whether a series divides by users. */
+export function isOfUsers({ revenue }: Pick<EventQuery, 'revenue'>): boolean {
+  return revenue === RevenueMeasure.PER_USER || revenue === RevenueMeasure.PER_PAYING_USER;
 }
 
 const divided: Measure = { combine: 'sumMap', isRatio: true };

@@ -32,7 +32,7 @@ import type { Plan } from '../plan.ts';
 import { formulaSeries } from '../series/formula-series.ts';
 import { pointsOf } from '../values.ts';
 import { currencyGroupsSql, known, maxCurrencies, placesOf, placesSql } from './currency-groups.ts';
-import { measureOf, type Payments, paymentRowsSql, type Split } from './payment-rows.ts';
+import { isOfUsers, measureOf, type Payments, paymentRowsSql, type Split } from './payment-rows.ts';
 
 const maxSeries = 10;
 /** The well-known properties of a purchase. */
@@ -114,10 +114,9 @@ function statementOf(split: Split, series: readonly Payments[]): [string[], stri
   );
   const shared = currencyGroupsSql(weights, groups);
   const rows = series.map((one, part) => groupsRowsSql(part, paymentRowsSql(split, one, shared)));
-  const { PER_USER, PER_PAYING_USER } = RevenueMeasure;
   const counted = series.flatMap(({ condition, measure }) => [
-    { condition, countsUsers: measure === PER_USER || measure === PER_PAYING_USER },
-    ...(measure === PER_USER ? [{ condition: every, countsUsers: true }] : []),
+    { condition, countsUsers: isOfUsers({ revenue: measure }) },
+    ...(measure === RevenueMeasure.PER_USER ? [{ condition: every, countsUsers: true }] : []),
   ]);
   const beyond = `SELECT ${LeftOut_Reason.CURRENCIES_BEYOND_LIMIT} AS reason,
     greatest(toInt64(${known}.5) - ${maxCurrencies}, 0) AS left_out FROM (SELECT ${shared} AS ${known})`;

@@ -96,6 +96,13 @@ export declare type RenderResponse = Message<"public.dashboards.v1.RenderRespons
    * @generated from field: bool has_bots = 20;
    */
   hasBots: boolean;
+
+  /**
+   * What the project says of moments in the range, the newest first; none where no tile is a chart of time.
+   *
+   * @generated from field: repeated public.dashboards.v1.SharedAnnotation annotations = 21;
+   */
+  annotations: SharedAnnotation[];
 };
 
 /**
@@ -103,6 +110,33 @@ export declare type RenderResponse = Message<"public.dashboards.v1.RenderRespons
  * Use `create(RenderResponseSchema)` to create a new message.
  */
 export declare const RenderResponseSchema: GenMessage<RenderResponse>;
+
+/**
+ * A text at a moment, written on charts of time.
+ *
+ * @generated from message public.dashboards.v1.SharedAnnotation
+ */
+export declare type SharedAnnotation = Message<"public.dashboards.v1.SharedAnnotation"> & {
+  /**
+   * The moment that it is about.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * What happened.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message public.dashboards.v1.SharedAnnotation.
+ * Use `create(SharedAnnotationSchema)` to create a new message.
+ */
+export declare const SharedAnnotationSchema: GenMessage<SharedAnnotation>;
 
 /**
  * A tile of a shared dashboard.
