@@ -263,6 +263,7 @@ function registerRoles(
         annotationsOf: (projectId) => control.annotationsOf(projectId),
       },
       goalsOf: (projectId) => control.goalsOf(projectId),
+      findSegment: (projectId, id) => control.findSegment(projectId, id),
       operator: operatorOptions(shards, foundation, pages),
       ...(ingest && { looksUpPlaces: ingest.looksUpPlaces }),
     });

@@ -16,6 +16,7 @@ import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailprovide
 import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { ReportsService } from '../proto/gen/dashboard/reports/v1/reports_pb.js';
+import { SegmentsService } from '../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { MailedReportsService } from '../proto/gen/public/reports/v1/mailed_reports_pb.js';
 import { type AccountDeps, registerAccounts } from './account-routes.ts';
 import {
@@ -95,7 +96,6 @@ import {
   revokeApiKeyRpc,
   updateProject,
 } from './projects/project-rpc.ts';
-
 import { answerMailedReport, getMailedReport } from './reports/mailed-report-rpc.ts';
 import {
   createReport,
@@ -106,6 +106,14 @@ import {
   sendConfirmation,
   updateReport,
 } from './reports/report-rpc.ts';
+import {
+  createSegment,
+  deleteSegment,
+  getSegment,
+  listSegments,
+  type SegmentDeps,
+  updateSegment,
+} from './segments/segment-rpc.ts';
 
 export type ControlDeps = AccountDeps &
   OrgDeps &
@@ -118,6 +126,7 @@ export type ControlDeps = AccountDeps &
   ShareDeps &
   AnnotationDeps &
   GoalDeps &
+  SegmentDeps &
   AlertDeps &
   ReportDeps &
   ImportDeps &
@@ -125,8 +134,8 @@ export type ControlDeps = AccountDeps &
 
 /**
  * Registers AuthService, OrgsService, ProjectsService, CustomersService, OrgEmailProvidersService, AnnotationsService,
- * ImportsService, MailedReportsService, DashboardsService without Render, GoalsService without Measure, AlertsService
- * without Test, and ReportsService without Preview and Test.
+ * ImportsService, MailedReportsService, DashboardsService without Render, GoalsService without Measure, SegmentsService
+ * without Count, AlertsService without Test, and ReportsService without Preview and Test.
  */
 export function registerControl(router: ConnectRouter, deps: ControlDeps): void {
   registerAccounts(router, deps);
@@ -135,6 +144,7 @@ export function registerControl(router: ConnectRouter, deps: ControlDeps): void 
   registerDashboards(router, deps);
   registerAnnotations(router, deps);
   registerGoals(router, deps);
+  registerSegments(router, deps);
   registerAlerts(router, deps);
   registerReports(router, deps);
   registerImports(router, deps);
@@ -222,6 +232,17 @@ function registerGoals(router: ConnectRouter, deps: ControlDeps): void {
     .rpc(create, (request, context) => createGoal(deps, request, caller(context)))
     .rpc(update, (request, context) => updateGoal(deps, request, caller(context)))
     .rpc(remove, (request, context) => deleteGoal(deps, request, principalOf(context)));
+}
+
+function registerSegments(router: ConnectRouter, deps: ControlDeps): void {
+  const { list, get, create, update, delete: remove } = SegmentsService.method;
+  const caller = memberOfProject;
+  router
+    .rpc(list, (_, context) => listSegments(deps, principalOf(context)))
+    .rpc(get, (request, context) => getSegment(deps, request, principalOf(context)))
+    .rpc(create, (request, context) => createSegment(deps, request, caller(context)))
+    .rpc(update, (request, context) => updateSegment(deps, request, caller(context)))
+    .rpc(remove, (request, context) => deleteSegment(deps, request, principalOf(context)));
 }
 
 function registerAlerts(router: ConnectRouter, deps: ControlDeps): void {

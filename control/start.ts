@@ -34,6 +34,7 @@ import type { Log } from '../platform/log.ts';
 import { openSecretBox, type SecretBox } from '../platform/secrets/secret-box.ts';
 import type { Annotation } from '../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import type { Goal } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
+import type { Segment } from '../proto/gen/dashboard/segments/v1/segments_pb.js';
 import {
   type AccessTokens,
   createAccessTokens,
@@ -122,6 +123,8 @@ export interface Control
   goalsOf(projectId: string): readonly Goal[];
   /** Likewise. */
   annotationsOf(projectId: string): readonly Annotation[];
+  /** A segment of a project; undefined where there is none of that id. */
+  findSegment(projectId: string, id: string): Promise<Segment | undefined>;
   /** Shares of dashboards in memory. */
   shares: ShareDirectory;
   box: SecretBox;
@@ -194,6 +197,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     oneClickRoute: createOneClickRoute({ ...options, ...deps, ...auth }, options.addressOf),
     goalsOf: (projectId) => items.goals.list(projectId),
     annotationsOf: (projectId) => items.annotations.list(projectId),
+    findSegment: (projectId, id) => items.segments.look(projectId, id),
     shares: createShareDirectory(buckets.dashboardLists),
     box,
     issueOpening: async (projectId) =>

@@ -37,6 +37,7 @@ import { unmergeProfile } from './profiles/unmerge-profile.ts';
 import { getFilterSchema } from './schema/filter-schema.ts';
 import { getPropertyValues } from './schema/property-values.ts';
 import { hasBots } from './schema/seen-visitors.ts';
+import type { FindSegment } from './segments/named-segments.ts';
 import { systemTimer } from './timer.ts';
 import { ingestHealth } from './watch/ingest-health.ts';
 import type { LiveViews } from './watch/live-views.ts';
@@ -71,6 +72,7 @@ interface QueryOptions extends ReadGroupOptions {
 
 /** Shared by all calls of the process. */
 interface Shared extends QueryOptions, CallOptions {
+  findSegment: FindSegment;
   maxReadMs: number;
   streams: OpenStreams;
 }
@@ -89,6 +91,7 @@ export interface OwnQuestions {
 export function registerQuery(router: ConnectRouter, options: QueryOptions): OwnQuestions {
   const { clock, readsPerSecond, ownerOf } = options;
   const shared = {
+    findSegment: async () => undefined,
     maxReadMs: defaultMaxReadMs,
     streams: new OpenStreams(defaultStreamBounds, systemTimer, ownerOf),
     ...options,
@@ -180,14 +183,14 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
 
 function registerInsights(router: ConnectRouter, shared: Shared): OwnQuestions {
   const { query, segmentUsers: users } = InsightsService.method;
-  const { groups, boards, timezoneOf } = shared;
+  const { groups, boards } = shared;
   // For every method that answers questions.
   const runQuestion: RunQuestion = (call) => groups.ofProject(call.projectId).runQuestion(call);
   router.rpc(
     users,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
-        segmentUsers({ clickhouse, timezoneOf }, projectId, request, deadline),
+        segmentUsers({ ...shared, clickhouse }, projectId, request, deadline),
       ),
     answerOptions,
   );

@@ -52,6 +52,8 @@ export interface ItemStore<T> {
   listPlaced(projectId: string): Placed<T>[];
   count(projectId: string): number;
   find(projectId: string, id: string): Promise<T>;
+  /** Undefined where the project has no such one. */
+  look(projectId: string, id: string): Promise<T | undefined>;
   findPlaced(projectId: string, id: string): Promise<Placed<T>>;
   /** Throws failed_precondition where the project, or its organization, has all that it may have. */
   create(caller: Caller, item: T): Promise<T>;
@@ -75,8 +77,9 @@ export function createItemStore<D extends DescMessage>(
   ): Promise<R> => changeList(items, itemsKey(kind, projectId), decide);
   const missing = () => new ConnectError(`there is no such ${noun}`, Code.NotFound);
   const placed = (record: ItemRecord) => ({ item: read(record), place: record.place });
+  const find = (projectId: string, id: string) => findItem(items, itemsKey(kind, projectId), id);
   const findPlaced = async (projectId: string, id: string) => {
-    const found = await findItem(items, itemsKey(kind, projectId), id);
+    const found = await find(projectId, id);
     if (found === undefined) throw missing();
     return placed(found);
   };
@@ -98,6 +101,10 @@ export function createItemStore<D extends DescMessage>(
     listPlaced: (projectId) => records(projectId).map(placed),
     count: (projectId) => records(projectId).length,
     find: async (projectId, id) => (await findPlaced(projectId, id)).item,
+    async look(projectId, id) {
+      const found = await find(projectId, id);
+      return found && read(found);
+    },
     findPlaced,
     async create({ projectId, organizationId }, item) {
       refuseMoreItemBytes(deps, organizationId);

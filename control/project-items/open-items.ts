@@ -6,6 +6,7 @@ import type { ControlBuckets } from '../buckets.ts';
 import { createGoals } from '../goals/goal-rpc.ts';
 import type { ProjectsByOrganization } from '../projects/by-organization.ts';
 import { createReports } from '../reports/report-rpc.ts';
+import { createSegments } from '../segments/segment-rpc.ts';
 
 export function openItems(
   {
@@ -20,6 +21,7 @@ export function openItems(
     annotations: createAnnotations(deps),
     goals: createGoals(deps),
     alerts: createAlerts(deps),
+    segments: createSegments(deps),
     alertStates,
     reports: createReports(deps),
     reportStates,

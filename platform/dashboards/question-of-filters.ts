@@ -13,9 +13,10 @@ import {
 export function questionOfFilters({
   filterGroups,
   filterGroupsOperator,
+  segments,
 }: DashboardFilters): InsightQuerySpec {
   return create(InsightQuerySpecSchema, {
     ...{ insightType: InsightType.TRENDS, events: [{}] },
-    ...{ filterGroups, filterGroupsOperator },
+    ...{ filterGroups, filterGroupsOperator, segments },
   });
 }

@@ -12,7 +12,7 @@ import { hasTexts } from '../broker/record-bucket.ts';
 import type { WatchedBucket } from '../broker/watched-bucket.ts';
 
 /** Each is the first part of its lists' keys. */
-export const itemKinds = ['annotations', 'goals', 'alerts', 'reports'] as const;
+export const itemKinds = ['annotations', 'goals', 'alerts', 'reports', 'segments'] as const;
 export type ItemKind = (typeof itemKinds)[number];
 
 /** One aggregate: all items of a kind in a project, in the order in which they were made. */

@@ -2,6 +2,7 @@
 // checked before the engine is asked anything; running statements is event-page.ts's.
 
 import { clone, type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf';
+import { checkEventKinds } from '../../platform/filters/event-kinds.ts';
 import {
   checkFilterCount,
   checkFilters,
@@ -23,7 +24,7 @@ import type {
 } from '../../proto/gen/common/v1/filter_pb.js';
 import { decodeCursor, type Position } from '../cursor.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
-import { checkEventKinds, kindsOf, kindsSql } from '../filters/event-kinds.ts';
+import { kindsOf, kindsSql } from '../filters/event-kinds.ts';
 import { filterCondition } from '../filters/filter.ts';
 import { idBytesSql } from '../identity/identity-sql.ts';
 import { momentMs } from '../moment.ts';

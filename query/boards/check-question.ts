@@ -6,6 +6,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { dayMs } from '../../platform/clock.ts';
 import { questionOfFilters } from '../../platform/dashboards/question-of-filters.ts';
 import type { DashboardFilters } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { ConditionSchema } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import {
   type InsightQuerySpec,
   QueryRequestSchema,
@@ -27,7 +28,8 @@ function planOfDay(spec: InsightQuerySpec): void {
     spec,
     timeRange: rangeMessage({ fromMs: 0, toMs: dayMs }),
   });
-  planOf(readQuestion('', request));
+  // Whether a segment is there tells who asks: one that is deleted later must not keep a board from being saved.
+  planOf({ ...readQuestion('', request), conditionOf: () => create(ConditionSchema) });
 }
 
 /** Throws invalid_argument, naming a field below `filters`, for filters that no question can have. */

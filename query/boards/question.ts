@@ -39,9 +39,11 @@ export function withFilters(
   spec: InsightQuerySpec,
   filters: DashboardFilters | undefined,
 ): InsightQuerySpec {
-  if (filters === undefined || filters.filterGroups.length === 0) return spec;
+  if (filters === undefined) return spec;
+  const segments = [...new Set([...spec.segments, ...filters.segments])];
+  if (filters.filterGroups.length === 0) return { ...spec, segments };
   const own = { groups: spec.filterGroups, operator: spec.filterGroupsOperator };
   const boards = { groups: filters.filterGroups, operator: filters.filterGroupsOperator };
   const { groups, operator } = combinedFilters(own, boards);
-  return { ...spec, filterGroups: [...groups], filterGroupsOperator: operator };
+  return { ...spec, segments, filterGroups: [...groups], filterGroupsOperator: operator };
 }

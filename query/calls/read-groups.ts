@@ -9,6 +9,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { createRunQuestion, type RunQuestion } from '../insights/query-insight.ts';
 import type { CompleteUntil } from '../insights/run/complete-until.ts';
+import type { FindSegment } from '../segments/named-segments.ts';
 import { defaultSilenceMs, StoreWatch } from '../store-watch.ts';
 import { systemTimer } from '../timer.ts';
 import { Turns } from '../turns.ts';
@@ -36,6 +37,8 @@ export interface ReadGroupOptions {
   nowMs?: () => number;
   /** The memory of one statement of a question; the server's own bound unless given. */
   insightMemoryBytes?: number;
+  /** The segments of a project; none unless given. */
+  findSegment?: FindSegment;
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
   /** Whose a project is: owners leave turns and streams to each other. Each project has its own unless given. */
@@ -79,6 +82,7 @@ function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
     isStarved: () => share.isStarved(),
     runQuestion: createRunQuestion({
       ...{ clickhouse, completeUntilMs, clock, turns, insightTurns, timezoneOf },
+      ...(options.findSegment && { findSegment: options.findSegment }),
       ...(memoryBytes !== undefined && { memoryBytes }),
       ...(options.ladder && { ladder: options.ladder }),
       ...(nowMs && { nowMs }),

@@ -17,6 +17,7 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../deadline.ts';
 import type { JsonStandIns } from '../json-codec.ts';
+import { conditionIn, type FindSegment, findSegments, idsOf } from '../segments/named-segments.ts';
 import { type Planned, planOf } from './forms/forms.ts';
 import type { LeftOutCount, LookUp } from './forms/plan.ts';
 import { isOfUsers } from './forms/revenue/payment-rows.ts';
@@ -57,6 +58,8 @@ export interface InsightCall {
 export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
 
 export interface QuestionSources extends InsightSources {
+  /** The segments of a project; none unless given. */
+  findSegment?: FindSegment;
   /** The zone of a project's questions that name none; UTC unless given. */
   timezoneOf?: (projectId: string) => string;
 }
@@ -64,7 +67,7 @@ export interface QuestionSources extends InsightSources {
 /** All who run questions share one of these: its turns, its kept rows, and the statements that run. */
 export function createRunQuestion(sources: QuestionSources): RunQuestion {
   const runs = new InsightRuns(sources);
-  const { timezoneOf = () => 'UTC', clock } = sources;
+  const { timezoneOf = () => 'UTC', findSegment = async () => undefined, clock } = sources;
   return async (call) => {
     const { projectId, request } = call;
     sources.insightTurns.checkRoom(projectId);
@@ -74,11 +77,12 @@ export function createRunQuestion(sources: QuestionSources): RunQuestion {
     const isCompared = request.spec?.compare;
     const before =
       isCompared && comparedRange(readQuestion(projectId, asked.request), clock.nowMs());
-    const answer = await runQuestion(runs, asked);
+    const answer = await runQuestion(runs, findSegment, asked);
     if (!before) return answer;
     const timeRange = timeRangeOf(before);
     const former = { ...asked, request: { ...asked.request, timeRange } };
-    return { ...answer, previous: { ...(await runQuestion(runs, former)), timeRange } };
+    const previous = await runQuestion(runs, findSegment, former);
+    return { ...answer, previous: { ...previous, timeRange } };
   };
 }
 
@@ -86,12 +90,18 @@ function timeRangeOf({ fromMs, toMs }: Range): TimeRange {
   return create(TimeRangeSchema, { from: timestampFromMs(fromMs), to: timestampFromMs(toMs) });
 }
 
-async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryResponse> {
+async function runQuestion(
+  runs: InsightRuns,
+  findSegment: FindSegment,
+  call: InsightCall,
+): Promise<QueryResponse> {
   const { projectId, request, deadline, standIns, onRead, together = new AskedTogether() } = call;
   const { signal } = deadline;
   const { completeUntilMs: completeUntil, log, ladder, clock } = runs.sources;
+  const checked = readQuestion(projectId, request, standIns);
+  const segments = await findSegments(findSegment, projectId, idsOf(checked.spec));
   const asked = {
-    ...readQuestion(projectId, request, standIns),
+    ...{ ...checked, conditionOf: conditionIn(segments) },
     // What depends on now changes once a minute.
     ...{ sources: ladder, nowMs: Math.floor(clock.nowMs() / minuteMs) * minuteMs },
   };
@@ -136,6 +146,7 @@ async function runQuestion(runs: InsightRuns, call: InsightCall): Promise<QueryR
     sources: request.explain ? sources : [],
     ...zoneOf(question),
     touch: touchOf(question),
+    segments: [...segments.values()].map(({ id, displayName }) => ({ id, displayName })),
   });
 }
 

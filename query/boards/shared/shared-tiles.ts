@@ -20,12 +20,14 @@ import {
   type FunnelQuerySchema,
   type InsightQuerySpec,
   InsightQuerySpecSchema,
+  type NamedSegment,
   type QueryResponse,
   type TopKQuery,
   type TopKQuerySchema,
   type UserFlowQuery,
   type UserFlowQuerySchema,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { idsOf } from '../../segments/named-segments.ts';
 
 export function sharedTiles({ dashboard, results }: BoardResponse): SharedTile[] {
   const byTile = new Map(results.map((result) => [result.tileId, result]));
@@ -136,10 +138,16 @@ function kindOf({ kind, kinds }: EventFilter): { kind: string; kinds: string[] }
   return { kind, kinds };
 }
 
+/** The names of those by which the answer is split; the others are conditions. */
+function shownSegments(shown: InsightQuerySpec, { segments }: QueryResponse): NamedSegment[] {
+  const grouped = idsOf({ ...shown, segments: [] }).map(({ id }) => id);
+  return segments.filter(({ id }) => grouped.includes(id));
+}
+
 /** A form whose rows are persons has to be named here. */
 function withoutPersons(spec: InsightQuerySpec, answer: QueryResponse): QueryResponse {
   const previous = answer.previous && { previous: withoutPersons(spec, answer.previous) };
-  const response = { ...answer, ...previous };
+  const response = { ...answer, ...previous, segments: shownSegments(spec, answer) };
   const { topK } = spec;
   const { result } = response;
   switch (result.case) {

@@ -2,10 +2,12 @@
 
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { InsightType } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import { both } from '../read/event-condition.ts';
 import { checkMembers } from '../read/form-members.ts';
 import { createNotes } from '../read/plan-notes.ts';
 import { type Facts, noFacts } from '../read/property-types.ts';
 import type { Question } from '../read/question.ts';
+import { inSegments, memberSql } from '../segments/membership.ts';
 import type { Plan } from './plan.ts';
 import { planRevenue } from './revenue/revenue.ts';
 import { planTopK } from './top/top-k.ts';
@@ -24,7 +26,7 @@ export interface Planned extends Plan {
 /** Each plan has bindings and notes of its own. Throws invalid_argument for a question that its form does not allow. */
 export function planOf(asked: Question, facts: Facts = noFacts): Planned {
   const notes = createNotes();
-  const question: Question = {
+  const planned: Question = {
     ...asked,
     ...{ notes, bindings: asked.bindings.fork() },
     typesOf: (property) => {
@@ -35,8 +37,10 @@ export function planOf(asked: Question, facts: Facts = noFacts): Planned {
       notes.asksDeletions = true;
       return facts.hasDeletions;
     },
+    memberSql: (id) => memberSql(planned, id),
   };
   checkMembers(asked.spec);
+  const question = { ...planned, everyEvent: both(asked.everyEvent, inSegments(planned)) };
   return { ...forms[asked.spec.insightType](question), question };
 }
 

@@ -5,6 +5,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import { minuteMs } from '../../../platform/clock.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -28,13 +29,21 @@ import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
 import { kindsOf } from '../../filters/event-kinds.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
-import { anyOf, eventCondition, groupsCondition } from '../read/event-condition.ts';
-import { checkFilterLists, questionOfRange } from '../read/question.ts';
+import { conditionIn, findSegments, idsOf } from '../../segments/named-segments.ts';
+import { anyOf, both, eventCondition, groupsCondition } from '../read/event-condition.ts';
+import { checkFilterLists, checkSegmentIds, type Question } from '../read/question.ts';
+import {
+  type ListedSegments,
+  questionOfListed,
+  readListed,
+  type SegmentSources,
+} from '../segments/listed-persons.ts';
+import { inSegments } from '../segments/membership.ts';
 import { keyTextSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
 import { mergedIds, type ReadRows } from './person-ids.ts';
 import { keysBehind, type Person, personsOf } from './persons-behind.ts';
-import { readPoint } from './question-point.ts';
+import { type PersonsPage, readPoint } from './question-point.ts';
 
 const maxFilterGroups = 50;
 /** A page of the persons behind a number: each is looked up. */
@@ -44,32 +53,26 @@ const member = '.event';
 /** A thousand ids of 512 code points, as JSON escapes them. */
 const maxCharacters = 8_388_608;
 
-export interface UserSources {
+export interface UserSources extends SegmentSources {
   clickhouse: RowReader;
-  /** The zone of a project's questions that name none; UTC unless given. */
-  timezoneOf?: ((projectId: string) => string) | undefined;
 }
 
 /** Throws invalid_argument for a request that breaks a rule, resource_exhausted, and the client's errors. */
 export async function segmentUsers(
-  { clickhouse, timezoneOf = () => 'UTC' }: UserSources,
+  sources: UserSources,
   projectId: string,
   request: SegmentUsersRequest,
   deadline: Deadline,
 ): Promise<SegmentUsersResponse> {
   const seal = sealOf(SegmentUsersRequestSchema, projectId, request);
   const afterKey = keyOf(readPageToken(request.pageToken, seal)?.id);
-  const read: ReadRows = (statement, maxRows) => readAll(clickhouse, statement, maxRows, deadline);
+  const read: ReadRows = (statement, maxRows) =>
+    readAll(sources.clickhouse, statement, maxRows, deadline);
   const { point } = request;
   const users =
     point === undefined
-      ? await usersWho(projectId, request, afterKey, read)
-      : await usersBehind(
-          projectId,
-          { ...request, point: { ...point, timezone: point.timezone || timezoneOf(projectId) } },
-          afterKey,
-          { clickhouse, deadline, read },
-        );
+      ? await usersWho(sources, projectId, request, afterKey, read)
+      : await usersBehind(sources, projectId, { ...request, point }, afterKey, { deadline, read });
   const response = create(SegmentUsersResponseSchema, users);
   if (users.lastKey !== undefined) {
     response.nextPageToken = encodeCursor({ timeMs: 0, id: positionOf(users.lastKey) }, seal);
@@ -90,6 +93,7 @@ function lastKeyOf(keys: readonly string[], pageSize: number): string | undefine
 }
 
 async function usersWho(
+  sources: UserSources,
   projectId: string,
   request: SegmentUsersRequest,
   afterKey: string,
@@ -99,7 +103,8 @@ async function usersWho(
   checkSize(request, events);
   const pageSize = readPageSize(request.pageSize);
   const maxRows = pageSize + 1;
-  const statement = usersSql(projectId, request, events, { afterKey, maxRows });
+  const listed = await readListed(sources, projectId, request.segments);
+  const statement = usersSql(projectId, request, events, listed, { afterKey, maxRows });
   const rows = await read(statement, maxRows);
   const page = rows.slice(0, pageSize).map(([key, id]) => ({ key: String(key), id: String(id) }));
   const unnamed = page.filter(({ id }) => id === '').map(({ key }) => key);
@@ -114,23 +119,44 @@ async function usersWho(
 }
 
 async function usersBehind(
+  sources: UserSources,
   projectId: string,
   request: SegmentUsersRequest & { point: QuestionPoint },
   afterKey: string,
-  { clickhouse, deadline, read }: { clickhouse: RowReader; deadline: Deadline; read: ReadRows },
+  { deadline, read }: { deadline: Deadline; read: ReadRows },
 ): Promise<Users> {
   if (request.events.length > 0) throw notBesidePoint('events');
   if (request.filterGroups.length > 0) throw notBesidePoint('filterGroups');
   const pageSize = readPageSize(request.pageSize, { usual: maxPersons, most: maxPersons });
   const page = { afterKey, maxPersons: pageSize + 1 };
-  const question = readPoint(projectId, request, page);
-  const keys = await keysBehind(question, clickhouse, deadline, read);
+  const question = await readPointOf(sources, projectId, request, page);
+  const keys = await keysBehind(question, sources.clickhouse, deadline, read);
   const persons = await personsOf(question, keys.slice(0, pageSize), read);
   return {
     distinctIds: persons.map(({ distinctId }) => distinctId),
     profiles: persons.map(({ profile }) => profile),
     lastKey: lastKeyOf(keys, pageSize),
   };
+}
+
+/** In the project's zone where it names none, with the segments that it names. */
+async function readPointOf(
+  { findSegment, timezoneOf, clock }: UserSources,
+  projectId: string,
+  { point, timeRange, segments }: SegmentUsersRequest & { point: QuestionPoint },
+  page: PersonsPage,
+): Promise<Question> {
+  checkSegmentIds(segments, 'segments');
+  const { spec } = point;
+  const asked = {
+    ...{ ...point, timezone: point.timezone || timezoneOf(projectId) },
+    ...(spec && { spec: { ...spec, segments: [...new Set([...spec.segments, ...segments])] } }),
+  };
+  const question = readPoint(projectId, { point: asked, timeRange }, page);
+  const named = idsOf(question.spec).map(({ id, field }) => ({ id, field: `point.${field}` }));
+  const found = await findSegments(findSegment, projectId, named);
+  const nowMs = Math.floor(clock.nowMs() / minuteMs) * minuteMs;
+  return { ...question, nowMs, conditionOf: conditionIn(found) };
 }
 
 function notBesidePoint(field: string): ConnectError {
@@ -171,15 +197,18 @@ function usersSql(
   projectId: string,
   request: SegmentUsersRequest,
   events: readonly EventFilter[],
+  listed: ListedSegments,
   { afterKey, maxRows }: { afterKey: string; maxRows: number },
 ): Statement {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const scope = { project, bindings };
-  const { filterGroups, filterGroupsOperator } = request;
+  const { filterGroups, filterGroupsOperator, segments } = request;
   const range = readTimeRange(request.timeRange);
-  const everyEvent = groupsCondition(filterGroups, filterGroupsOperator, scope, '');
-  const question = questionOfRange(projectId, scope, range, everyEvent);
+  const asked = questionOfListed({ projectId, project, bindings, range }, listed);
+  const inAll = inSegments({ ...asked, spec: { ...asked.spec, segments } });
+  const inGroups = groupsCondition(filterGroups, filterGroupsOperator, scope, '');
+  const question: Question = { ...asked, everyEvent: both(inGroups, inAll) };
   const did = anyOf(
     events.map((event, index) => eventCondition(event, `events[${index}]${member}`, scope)),
   );

@@ -143,12 +143,29 @@ function asksForTrait({ source }: PropertyFilter): boolean {
   return source === PropertySource.PROFILE;
 }
 
-function filterSql(filter: PropertyFilter, path: string, { project, bindings }: Scope): string {
-  if (!asksForTrait(filter)) return filterCondition(filter, path, bindings);
+function filterSql(filter: PropertyFilter, path: string, scope: Scope): string {
+  if (!asksForTrait(filter)) return filterCondition(filter, path, scope.bindings);
+  const { set, isMetInside } = traitKeys(filter, path, scope);
+  return `(user_key ${isMetInside ? 'IN' : 'NOT IN'} ${set})`;
+}
+
+/** A set of persons' keys; a condition is met by those who are in it, or by those who are not. */
+export interface PersonKeys {
+  set: string;
+  isMetInside: boolean;
+}
+
+/** Of a filter on a trait. Throws invalid_argument below `path`. */
+export function traitKeys(
+  filter: PropertyFilter,
+  path: string,
+  { project, bindings }: Scope,
+): PersonKeys {
   checkPropertyName(filter, path);
   const holds = comparison(filter, path, traitComparisons(filter.property, bindings));
+  const keys = `SELECT profile_key ${livingProfilesSql(project)}`;
   // A person without traits is not in `profiles`: where the condition holds for them, the others are excluded.
   return heldByAbsence(filter.operator)
-    ? `(user_key NOT IN (SELECT profile_key ${livingProfilesSql(project)} AND NOT (${holds})))`
-    : `(user_key IN (SELECT profile_key ${livingProfilesSql(project)} AND (${holds})))`;
+    ? { set: `(${keys} AND NOT (${holds}))`, isMetInside: false }
+    : { set: `(${keys} AND (${holds}))`, isMetInside: true };
 }

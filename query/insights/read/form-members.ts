@@ -23,7 +23,9 @@ interface FormRules {
   reads: readonly Member[];
 }
 
-const ofEveryForm = ['insightType', 'filterGroups', 'filterGroupsOperator', 'includeCookieless'];
+const ofEveryForm = [
+  ...['insightType', 'filterGroups', 'filterGroupsOperator', 'segments', 'includeCookieless'],
+];
 const grouped: readonly Member[] = [
   ...(['events', 'event', 'breakdowns', 'breakdownLimit', 'compare'] as const),
 ];

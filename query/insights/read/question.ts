@@ -1,8 +1,8 @@
 // Checks what all questions have in common: range, zone, buckets, filter groups, breakdowns, and the bounds on all
 // their texts together. The parts of one form are checked by its own file.
 
-import { create } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { checkEventKinds } from '../../../platform/filters/event-kinds.ts';
 import {
   checkFilterCount,
   checkFilters,
@@ -16,14 +16,13 @@ import {
   minQuestionMs,
 } from '../../../platform/limits.ts';
 import type { PropertyFilter } from '../../../proto/gen/common/v1/filter_pb.js';
-import {
+import type { Condition } from '../../../proto/gen/dashboard/segments/v1/segments_pb.js';
+import type {
   Granularity,
-  type InsightQuerySpec,
-  InsightQuerySpecSchema,
-  type QueryRequest,
+  InsightQuerySpec,
+  QueryRequest,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Bindings, createBindings } from '../../filters/bindings.ts';
-import { checkEventKinds } from '../../filters/event-kinds.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
 import { type EventCondition, groupsCondition } from './event-condition.ts';
@@ -63,6 +62,8 @@ export interface Question {
   /** Half-open, in milliseconds since the epoch. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** The range that was asked for, whichever part of it is read. */
+  readonly asked: Range;
   readonly asOfMs: number | undefined;
   /** When it is asked, in whole minutes: within one, its rows are the same. */
   readonly nowMs?: number;
@@ -85,33 +86,16 @@ export interface Question {
   typesOf(property: string): PropertyTypes | undefined;
   /** False where it is known that no profile of the project was ever deleted. */
   hasDeletions(): boolean;
+  /** Who is in a segment that the question names; looked up before it is planned. */
+  conditionOf(segmentId: string): Condition;
+  /** SQL over user_key and cookieless that holds where the person is in the segment; of a plan. */
+  memberSql(segmentId: string): string;
   /** Of the plan that is being made; each has its own. */
   readonly notes: PlanNotes;
   /** Asks for the persons behind a number of the answer, in place of the answer. */
   readonly behind?: Behind | undefined;
   /** The only sources that it may read besides rows of events, by name: tests alone leave some out. */
   readonly sources?: readonly string[] | undefined;
-}
-
-/** A question about the events of a range: without a form, buckets or breakdowns. */
-export function questionOfRange(
-  projectId: string,
-  { project, bindings }: Pick<Question, 'project' | 'bindings'>,
-  range: Range,
-  everyEvent: EventCondition,
-): Question {
-  return {
-    ...{ projectId, project, bindings, ...range, everyEvent },
-    spec: create(InsightQuerySpecSchema),
-    ...{
-      asOfMs: undefined,
-      timezone: 'UTC',
-      granularity: Granularity.DAY,
-      buckets: [range.fromMs],
-    },
-    ...{ breakdowns: [], breakdownKeys: [], standIns: undefined, groupLimit: 0 },
-    ...{ typesOf: () => undefined, hasDeletions: () => true, notes: createNotes() },
-  };
 }
 
 /** Throws invalid_argument that names the field and its rule. */
@@ -129,14 +113,18 @@ export function readQuestion(
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const { filterGroups, filterGroupsOperator } = spec;
+  checkSegmentIds(spec.segments, 'spec.segments');
   const breakdowns = spec.breakdowns.map(({ property }, index) =>
     readBreakdown(property, `spec.breakdowns[${index}].property`),
   );
-  const scope = { project, bindings };
-  const everyEvent = groupsCondition(filterGroups, filterGroupsOperator, scope);
   return {
-    ...questionOfRange(projectId, scope, range, everyEvent),
-    ...{ spec, timezone, granularity },
+    projectId,
+    project,
+    bindings,
+    spec,
+    ...{ ...range, asked: range },
+    timezone,
+    granularity,
     asOfMs: readAsOf(request),
     buckets:
       bucketsOf(spec) === 'none'
@@ -148,8 +136,23 @@ export function readQuestion(
     ),
     standIns,
     groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
+    everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
+    ...unplanned,
+    notes: createNotes(),
   };
 }
+
+/** What planning, and the look-ups before it, put in. */
+export const unplanned: Pick<Question, 'typesOf' | 'hasDeletions' | 'conditionOf' | 'memberSql'> = {
+  typesOf: () => undefined,
+  hasDeletions: () => true,
+  conditionOf: () => {
+    throw new Error('the segments of the question were not looked up');
+  },
+  memberSql: () => {
+    throw new Error('the question is not planned');
+  },
+};
 
 /** `value`, or `usual` for 0. Throws invalid_argument beyond 1 to `max`. */
 export function readLimit(value: number, usual: number, max: number, field: string): number {
@@ -173,6 +176,24 @@ export const traitPrefix = 'profile.';
 /** The trait by which a breakdown splits; undefined for one by a property of events. */
 export function traitOf(breakdown: string): string | undefined {
   return breakdown.startsWith(traitPrefix) ? breakdown.slice(traitPrefix.length) : undefined;
+}
+
+/** The segment by which a breakdown splits, by its id; undefined for one by a property or trait. */
+export function segmentOf(breakdown: string): string | undefined {
+  const id = breakdown.slice(segmentPrefix.length);
+  return breakdown.startsWith(segmentPrefix) && idPattern.test(id) ? id : undefined;
+}
+
+/** A breakdown by this prefix and an id is one by a segment. */
+export const segmentPrefix = 'segment.';
+const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const maxSegments = 5;
+
+/** Throws invalid_argument for too many segments of a request, and for an id that none can have. */
+export function checkSegmentIds(ids: readonly string[], field: string): void {
+  atMost(ids.length, maxSegments, field);
+  const odd = ids.findIndex((id) => !idPattern.test(id));
+  if (odd >= 0) throw invalidArgument(`${field}[${odd}]`, 'must be the id of a segment, a UUID');
 }
 
 /** Throws invalid_argument for a name that neither an event's property nor a trait can have. */

@@ -7,7 +7,7 @@ import { both, type EventCondition } from '../read/event-condition.ts';
 import type { Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { quarterMs } from '../read/time-buckets.ts';
-import { hasTraits } from '../sql/read-events.ts';
+import { asksPersons } from '../sql/read-events.ts';
 import { hasDays, hasWhole } from './cut.ts';
 import { hasZoneDays } from './day-cells.ts';
 
@@ -185,7 +185,7 @@ function refusesDayCells(question: Question, need: Need): string | undefined {
   if (question.asOfMs !== undefined) return ofAsOf;
   if (isWhole) return 'whole lists of values: the table keeps numbers';
   const usesUser = both(question.everyEvent, of).usesUser || edge?.usesUser;
-  if (usesUser || hasTraits(groups)) {
+  if (usesUser || asksPersons(groups)) {
     return 'persons decide: merges and traits change past days';
   }
   return hasDays(question)

@@ -6,7 +6,7 @@ import type { Bindings } from '../../filters/bindings.ts';
 import { livingProfilesSql } from '../../identity/identity-sql.ts';
 import { both, type EventCondition, eventsWhere } from '../read/event-condition.ts';
 import type { Range } from '../read/plan-notes.ts';
-import { type Question, traitOf } from '../read/question.ts';
+import { type Question, segmentOf, traitOf } from '../read/question.ts';
 import { byPerson, personGroupSql, personJoinSql, userKeySql } from './persons.ts';
 import { propertyTextSql, traitTextSql } from './property-text.ts';
 
@@ -38,7 +38,10 @@ export function readEventsSql(question: Question, read: EventRead): string {
   const { groups = [] } = read;
   const condition = both(question.everyEvent, read.condition);
   const asksUser =
-    read.withUser === true || condition.usesUser || hasTraits(groups) || groups.includes(byPerson);
+    read.withUser === true ||
+    condition.usesUser ||
+    asksPersons(groups) ||
+    groups.includes(byPerson);
   const columns = [
     ...['occur_time', 'event_id'],
     ...Object.entries({ ...read.columns, ...propertyColumns(question, groups) }).map(
@@ -50,20 +53,25 @@ export function readEventsSql(question: Question, read: EventRead): string {
   ];
   const events = `SELECT ${columns.join(', ')} FROM events ${asksUser ? personJoinSql(question.project) : ''}
     WHERE ${[...scopeConditions(question, read), condition.sql].join(' AND ')}`;
-  return withTraits(question, groups, events);
+  return withPersonGroups(question, groups, events);
 }
 
-export function hasTraits(groups: readonly string[]): boolean {
-  return groups.some((property) => traitOf(property) !== undefined);
+/** Whether a group is one of persons: by a trait or a segment. */
+export function asksPersons(groups: readonly string[]): boolean {
+  return groups.some(isOfPersons);
 }
 
-/** SQL over columns of `events` for each group that is no trait, by the name of its column. */
+function isOfPersons(property: string): boolean {
+  return traitOf(property) !== undefined || segmentOf(property) !== undefined;
+}
+
+/** SQL over columns of `events` for each group that is none of persons, by the name of its column. */
 export function propertyColumns(
   question: Question,
   groups: readonly string[],
 ): Record<string, string> {
   const columns = groups.flatMap((property, index) =>
-    traitOf(property) === undefined ? [[groupColumn(index), groupSql(question, property)]] : [],
+    isOfPersons(property) ? [] : [[groupColumn(index), groupSql(question, property)]],
   );
   return Object.fromEntries(columns);
 }
@@ -127,16 +135,20 @@ function withinSql({ fromMs, toMs }: Range, bindings: Bindings): string {
     AND indexHint(toDate(occur_time) >= ${first} AND toDate(occur_time) <= ${last})`;
 }
 
-/** Adds the columns of the groups that are traits to rows with a user_key. */
-export function withTraits(
-  { project, bindings }: Question,
+/** Adds the columns of the groups that are of persons to rows with user_key and cookieless. */
+export function withPersonGroups(
+  { project, bindings, memberSql }: Question,
   groups: readonly string[],
   rows: string,
 ): string {
   return groups.reduce((sql, property, index) => {
+    const column = groupColumn(index);
+    const segment = segmentOf(property);
+    if (segment !== undefined) {
+      return `SELECT *, if(${memberSql(segment)}, '=in', '=not in') AS ${column} FROM (${sql})`;
+    }
     const trait = traitOf(property);
     if (trait === undefined) return sql;
-    const column = groupColumn(index);
     return `SELECT * FROM (${sql}) AS known_${index} LEFT ANY JOIN (
       SELECT profile_key AS user_key, ${traitTextSql(trait, bindings)} AS ${column} ${livingProfilesSql(project)} AND ${column} != ''
     ) AS trait_${index} USING (user_key)`;

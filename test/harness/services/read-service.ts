@@ -16,6 +16,7 @@ import type { CompleteUntil } from '../../../query/insights/run/complete-until.t
 import type { SourceName } from '../../../query/insights/sources/ladder.ts';
 import type { OpenStreams } from '../../../query/open-streams.ts';
 import { registerQuery } from '../../../query/routes.ts';
+import type { FindSegment } from '../../../query/segments/named-segments.ts';
 import type { Turns } from '../../../query/turns.ts';
 
 export interface ReadService {
@@ -56,6 +57,8 @@ interface ReadServiceOptions {
   insightMemoryBytes?: number;
   /** The zone of a project's questions that name none; UTC unless given. */
   timezoneOf?: (projectId: string) => string;
+  /** None unless given. */
+  findSegment?: FindSegment;
   /** The moment before asking unless given: tests store their rows themselves. */
   completeUntilMs?: CompleteUntil;
   /** The only sources of questions besides rows of events; all unless given. */
@@ -91,6 +94,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
           }),
           timezoneOf: options.timezoneOf ?? (() => 'UTC'),
           completeUntilMs: options.completeUntilMs ?? (async () => Date.now()),
+          ...(options.findSegment && { findSegment: options.findSegment }),
           ...(options.streams && { streams: options.streams }),
           ...(options.ladder && { ladder: options.ladder }),
           readerOf: ({ requestHeader }) => {

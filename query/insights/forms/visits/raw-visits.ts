@@ -5,12 +5,12 @@ import { every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { personJoinSql, userKeySql } from '../../sql/persons.ts';
 import {
+  asksPersons,
   eventOrderSql,
   groupColumn,
-  hasTraits,
   propertyColumns,
   readEventsSql,
-  withTraits,
+  withPersonGroups,
 } from '../../sql/read-events.ts';
 import { isBounceSql, isPassiveSql, type VisitRead } from './visit.ts';
 import { daysAround, type VisitDays } from './visit-days.ts';
@@ -61,7 +61,7 @@ function rawVisitsSql(question: Question, read: VisitRead, days: VisitDays): str
   const edgeParts = names.map((name, index) => `, edge.${index + 1} AS ${name}`).join('');
   const counted = `SELECT first_time AS occur_time, last_time, events, is_bounce${edgeParts} FROM (${visits})
     ${names.includes(matches) ? `WHERE ${matches}` : ''}`;
-  return withPersonTraits(question, counted);
+  return withPersons(question, counted);
 }
 
 const matches = 'edge_matches';
@@ -79,17 +79,17 @@ function edgeColumns(question: Question, { edgeEvent }: VisitRead): Record<strin
   return {
     ...(edgeEvent.kind !== 'every' && { [matches]: edgeEvent.sql }),
     ...propertyColumns(question, breakdowns),
-    ...(hasTraits(breakdowns) && {
+    ...(asksPersons(breakdowns) && {
       ...{ sender_key: 'profile_key', sender_is_cookieless: 'cookieless' },
     }),
   };
 }
 
 /** The person is looked up for each visit, not for each event. */
-function withPersonTraits(question: Question, visits: string): string {
+function withPersons(question: Question, visits: string): string {
   const { breakdowns } = question;
-  if (!hasTraits(breakdowns)) return visits;
+  if (!asksPersons(breakdowns)) return visits;
   const senders = `SELECT *, sender_key AS profile_key, sender_is_cookieless AS cookieless FROM (${visits})`;
   const persons = `SELECT *, ${userKeySql(question, false)} AS user_key FROM (${senders}) AS visit ${personJoinSql(question.project)}`;
-  return withTraits(question, breakdowns, persons);
+  return withPersonGroups(question, breakdowns, persons);
 }
