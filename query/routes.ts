@@ -7,6 +7,7 @@ import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
 import type { Log } from '../platform/log.ts';
 import type { RenderPeriod } from '../platform/reports/rendered-period.ts';
 import { type Goal, GoalsService } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
+import { SegmentsService } from '../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
 import { InsightsService } from '../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../proto/gen/shared/profiles/v1/profiles_pb.js';
@@ -37,6 +38,7 @@ import { unmergeProfile } from './profiles/unmerge-profile.ts';
 import { getFilterSchema } from './schema/filter-schema.ts';
 import { getPropertyValues } from './schema/property-values.ts';
 import { hasBots } from './schema/seen-visitors.ts';
+import { countProfiles } from './segments/count-profiles.ts';
 import type { FindSegment } from './segments/named-segments.ts';
 import { systemTimer } from './timer.ts';
 import { ingestHealth } from './watch/ingest-health.ts';
@@ -85,8 +87,8 @@ export interface OwnQuestions {
 }
 
 /**
- * Registers ProfilesService, ActivityService, InsightsService and OperatorService, what renders dashboards, and what
- * measures goals. Returns how the service asks a question and renders a dashboard by itself.
+ * Registers ProfilesService, ActivityService, InsightsService and OperatorService, what renders dashboards, measures
+ * goals and counts segments. Returns how the service asks a question and renders a dashboard by itself.
  */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): OwnQuestions {
   const { clock, readsPerSecond, ownerOf } = options;
@@ -157,7 +159,12 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
     list,
     (request, context) =>
       readStream(shared, context, ({ projectId, clickhouse, standIns }, startOne) =>
-        listProfiles({ clickhouse, startDeadline: startOne }, projectId, request, standIns),
+        listProfiles(
+          { ...shared, clickhouse, startDeadline: startOne },
+          projectId,
+          request,
+          standIns,
+        ),
       ),
     answerOptions,
   );
@@ -207,6 +214,14 @@ function registerInsights(router: ConnectRouter, shared: Shared): OwnQuestions {
     answerOptions,
   );
   registerGoals(router, shared, runQuestion);
+  router.rpc(
+    SegmentsService.method.count,
+    (request, context) =>
+      read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
+        countProfiles({ ...shared, clickhouse }, projectId, request, deadline),
+      ),
+    answerOptions,
+  );
   const ask = askAlone(runQuestion);
   if (boards === undefined) return { ask, renderPeriod: undefined };
   const renderPeriod = registerBoards(router, {

@@ -27,6 +27,11 @@ import { type Bindings, createBindings } from '../filters/bindings.ts';
 import { kindsOf, kindsSql } from '../filters/event-kinds.ts';
 import { filterCondition } from '../filters/filter.ts';
 import { idBytesSql } from '../identity/identity-sql.ts';
+import {
+  eventsListedSql,
+  type ListedSegments,
+  noSegments,
+} from '../insights/segments/listed-persons.ts';
 import { momentMs } from '../moment.ts';
 import { type PersonAsked, type PersonsAsked, personOf } from './person-events.ts';
 
@@ -71,21 +76,27 @@ export interface ActivitySelection extends PersonsAsked {
   conditions: Uint8Array;
 }
 
-/** `seal`: `sealOf` the request. Throws invalid_argument that names the field and its rule. */
+/**
+ * `seal`: `sealOf` the request; `listed`: the segments that it names. Throws invalid_argument that names the field and
+ * its rule.
+ */
 export function readSelection(
   projectId: string,
   request: EventsAsked,
   seal: Uint8Array,
+  listed: ListedSegments = noSegments,
 ): ActivitySelection {
   checkSize(request);
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
+  const range = readTimeRange(request.timeRange);
   const conditions = [
     `project_id = ${project}`,
     ...sessionConditions(request, bindings),
     ...kindConditions(request, bindings),
     ...filterConditions(request, bindings),
     ...eventConditions(request, bindings),
+    ...eventsListedSql({ projectId, project, bindings, range }, listed),
   ];
   return {
     condition: conditions.join(' AND '),
@@ -93,7 +104,7 @@ export function readSelection(
     project,
     bindings,
     isNarrow: request.distinctId !== '' || request.profileId !== '' || request.sessionId !== '',
-    ...readTimeRange(request.timeRange),
+    ...range,
     pageSize: readPageSize(request.pageSize),
     after: readPageToken(request.pageToken, seal),
     conditions: seal,

@@ -13,6 +13,7 @@ import {
   GetEventExplorerResponseSchema,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import type { Deadline } from '../deadline.ts';
+import { readListed, type SegmentSources } from '../insights/segments/listed-persons.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readSelection, sealOf } from './activity-selection.ts';
 import { type EventPageOptions, readEventPage } from './event-page.ts';
@@ -20,7 +21,7 @@ import { plainEvent } from './plain-event.ts';
 
 /** Throws invalid_argument for a request that breaks a rule, and the client's errors. */
 export async function getActivityFeed(
-  options: EventPageOptions,
+  options: EventPageOptions & SegmentSources,
   projectId: string,
   request: GetActivityFeedRequest,
   deadline: Deadline,
@@ -33,7 +34,7 @@ export async function getActivityFeed(
 
 /** Throws like getActivityFeed. */
 export async function getEventExplorer(
-  options: EventPageOptions,
+  options: EventPageOptions & SegmentSources,
   projectId: string,
   request: GetEventExplorerRequest,
   deadline: Deadline,
@@ -45,7 +46,7 @@ export async function getEventExplorer(
 }
 
 async function readFeed(
-  options: EventPageOptions,
+  options: EventPageOptions & SegmentSources,
   projectId: string,
   asked: { request: GetActivityFeedRequest | GetEventExplorerRequest; seal: Uint8Array },
   deadline: Deadline,
@@ -53,7 +54,8 @@ async function readFeed(
 ) {
   const { propertyFilters: filters, ...request } = asked.request;
   const named = { ...request, filters, filtersField: 'propertyFilters', profileId: '', kinds: [] };
-  const selection = readSelection(projectId, named, asked.seal);
+  const listed = await readListed(options, projectId, request.segments);
+  const selection = readSelection(projectId, named, asked.seal, listed);
   const { events, nextPageToken } = await readEventPage(options, selection, deadline, undefined);
   return { events: events.map((event) => plainEvent(event, standIns)), nextPageToken };
 }

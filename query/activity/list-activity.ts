@@ -9,13 +9,14 @@ import {
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { mergedIds } from '../identity/merged-ids.ts';
+import { readListed, type SegmentSources } from '../insights/segments/listed-persons.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readSelection, sealOf } from './activity-selection.ts';
 import { type EventPageOptions, readEventPage } from './event-page.ts';
 
 /** Throws invalid_argument for a request that breaks a rule, and the client's errors. */
 export async function listActivity(
-  options: EventPageOptions,
+  options: EventPageOptions & SegmentSources,
   projectId: string,
   request: ListRequest,
   deadline: Deadline,
@@ -23,7 +24,8 @@ export async function listActivity(
 ): Promise<ListResponse> {
   const seal = sealOf(ListRequestSchema, projectId, request);
   const asked = { ...request, events: [], filtersField: 'filters' };
-  const selection = readSelection(projectId, asked, seal);
+  const listed = await readListed(options, projectId, request.segments);
+  const selection = readSelection(projectId, asked, seal, listed);
   const { events, nextPageToken } = await readEventPage(options, selection, deadline, standIns);
   const ids = new Set(events.map(({ profileId }) => profileId).filter(Boolean));
   const roots = await mergedIds(options.clickhouse, projectId, [...ids], deadline);

@@ -1,10 +1,10 @@
 // The methods of ActivityService that read stored events. Its streams and its pickers are routes.ts's.
 
 import type { ConnectRouter } from '@connectrpc/connect';
-import type { Clock } from '../../platform/clock.ts';
 import { ActivityService } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { type CallOptions, read } from '../calls/read-call.ts';
 import { findStored } from '../history/find-stored.ts';
+import type { SegmentSources } from '../insights/segments/listed-persons.ts';
 import { answerOptions } from '../json-codec.ts';
 import { getActivityHeatmap } from './activity-heatmap.ts';
 import { getActivityFeed, getEventExplorer } from './event-feed.ts';
@@ -13,8 +13,7 @@ import { getLiveFigures } from './live-figures.ts';
 import { getProfileStats } from './profile-stats.ts';
 import { listVisits } from './visits/list-visits.ts';
 
-interface ActivityOptions extends CallOptions {
-  clock: Clock;
+interface ActivityOptions extends CallOptions, SegmentSources {
   /** Whether callers are looked up; undefined where this process takes no events. */
   looksUpPlaces?: boolean;
 }
@@ -23,12 +22,13 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
   const { list, getActivityFeed: feed, getEventExplorer: explorer } = ActivityService.method;
   const { getActivityHeatmap: heatmap, getProfileStats: stats } = ActivityService.method;
   const { findStored: find } = ActivityService.method;
-  const { clock } = shared;
+  const { clock, findSegment, timezoneOf } = shared;
+  const sources = { clock, findSegment, timezoneOf };
   router.rpc(
     list,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
-        listActivity({ clickhouse, clock }, projectId, request, deadline, standIns),
+        listActivity({ clickhouse, ...sources }, projectId, request, deadline, standIns),
       ),
     answerOptions,
   );
@@ -36,7 +36,7 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
     feed,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
-        getActivityFeed({ clickhouse, clock }, projectId, request, deadline, standIns),
+        getActivityFeed({ clickhouse, ...sources }, projectId, request, deadline, standIns),
       ),
     answerOptions,
   );
@@ -44,7 +44,7 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
     explorer,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
-        getEventExplorer({ clickhouse, clock }, projectId, request, deadline, standIns),
+        getEventExplorer({ clickhouse, ...sources }, projectId, request, deadline, standIns),
       ),
     answerOptions,
   );

@@ -11,9 +11,16 @@ import {
   type ListResponse,
   ListResponseSchema,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { readTimeRange } from '../activity/activity-selection.ts';
 import { decodeCursor, encodeCursor, type Position } from '../cursor.ts';
 import type { Deadline } from '../deadline.ts';
 import { createBindings } from '../filters/bindings.ts';
+import { profileKeySql } from '../identity/identity-sql.ts';
+import {
+  profilesListedSql,
+  readListed,
+  type SegmentSources,
+} from '../insights/segments/listed-persons.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readRows, type Statement } from '../read-rows.ts';
 import { orderedPage } from './ordered-page.ts';
@@ -36,7 +43,7 @@ const maxCharacters = 4_194_304;
 /** A page of large profiles ends early: as objects, JSON may take twenty times the memory of its text. */
 const maxPageCharacters = 1_048_576;
 
-interface ListProfilesOptions {
+interface ListProfilesOptions extends SegmentSources {
   clickhouse: RowReader;
   /** Limits each read of a page, not the whole stream: the caller decides how much of it to take. */
   startDeadline: () => Deadline;
@@ -50,9 +57,12 @@ export async function* listProfiles(
   standIns: JsonStandIns | undefined,
 ): AsyncGenerator<ListResponse> {
   const bindings = createBindings();
-  const selection = readProfileSelection(projectId, request, bindings);
-  const order = readProfileOrder(request, bindings);
   const project = bindings.bind('String', projectId);
+  const listed = await readListed(options, projectId, request.segments);
+  const asked = { projectId, project, bindings, range: readTimeRange(undefined) };
+  const inSegments = profilesListedSql(asked, listed, profileKeySql('id'));
+  const selection = readProfileSelection(projectId, request, bindings, inSegments);
+  const order = readProfileOrder(request, bindings);
   const tooLarge =
     order === undefined
       ? 'the profiles are too large to be read'

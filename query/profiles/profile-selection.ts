@@ -58,11 +58,15 @@ interface ProfileSelection {
   conditions: Uint8Array;
 }
 
-/** Throws invalid_argument that names the field and its rule. */
+/**
+ * `inSegments`: SQL over `id` for the segments that the request names. Throws invalid_argument that names the field and
+ * its rule.
+ */
 export function readProfileSelection(
   projectId: string,
   request: ListRequest,
   bindings: Bindings,
+  inSegments = always,
 ): ProfileSelection {
   checkSize(request);
   const { filterGroups, filterGroupsOperator } = request;
@@ -70,8 +74,11 @@ export function readProfileSelection(
   const groups = filterGroups.map((group, index) =>
     groupCondition(group, `filterGroups[${index}]`, bindings),
   );
+  const filtered = combine(groups, filterGroupsOperator, 'filterGroupsOperator');
+  // A segment is a set of ids, whatever is known of them.
+  const parts = { traits: inSegments, activity: always };
   return {
-    condition: combine(groups, filterGroupsOperator, 'filterGroupsOperator'),
+    condition: allOf([filtered, { sql: inSegments, parts, admitsTraitless: true }]),
     conditions: conditionBytes(projectId, request),
   };
 }

@@ -30,6 +30,8 @@ export interface ListedSegments {
   nowMs: number;
 }
 
+export const noSegments: ListedSegments = { segments: new Map(), timezone: 'UTC', nowMs: 0 };
+
 /** Throws invalid_argument that names the field: too many, or one that is not there. */
 export async function readListed(
   { findSegment, timezoneOf, clock }: SegmentSources,

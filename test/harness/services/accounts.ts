@@ -298,6 +298,7 @@ function readNothing(router: ConnectRouter): void {
   }
   router.rpc(DashboardsService.method.render, () => ({}));
   router.rpc(GoalsService.method.measure, () => ({}));
+  router.rpc(SegmentsService.method.count, () => ({}));
   router.rpc(AlertsService.method.test, () => ({}));
   router.rpc(ReportsService.method.preview, () => ({}));
   router.rpc(ReportsService.method.test, () => ({}));
