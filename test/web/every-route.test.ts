@@ -59,6 +59,7 @@ describe.runIf(hasBrowser)('every page', () => {
       webhook: [await makeWebhook()],
       alert: [await makeAlert()],
       ...(await makeReport()),
+      segment: [await makeSegment(), 'new'],
       board: ['overview'],
       token: [await shareOverview()],
     };
@@ -113,6 +114,22 @@ describe.runIf(hasBrowser)('every page', () => {
       (token) => token !== '',
     );
     return { report: [String(Reflect.get(Object(report), 'id'))], recipient: [recipient] };
+  }
+
+  async function makeSegment(): Promise<string> {
+    const event = { kind: 'page_view', filters: [{ property: '$browser', operator: 5 }] };
+    const group = {
+      tests: [
+        { did: { event, atLeast: 2, lastDays: 90 } },
+        { trait: { property: 'plan', operator: 'FILTER_OPERATOR_IS_NOT_SET' } },
+      ],
+    };
+    const older = { tests: [{ firstSeen: { before: '2020-01-01T00:00:00Z' } }], negated: true };
+    const { segment } = await manage('/dashboard.segments.v1.SegmentsService/Create', {
+      displayName: 'Readers',
+      condition: { groups: [group, older] },
+    });
+    return String(Reflect.get(Object(segment), 'id'));
   }
 
   async function shareOverview(): Promise<string> {

@@ -3,6 +3,8 @@
 import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { BotsNote, botsWhere } from '../filter/bots.tsx';
+import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
+import { SegmentBar } from '../filter/segment-bar.tsx';
 import type { Resource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
 import { BoardFault } from '../retries/busy-note.tsx';
@@ -67,6 +69,7 @@ function ReadBoard(props: {
         <h1 tabIndex={-1}>{dashboard.displayName}</h1>
         <div class="row">
           <BotsNote bots={botsWhere(board.hasBots ?? false)} />
+          <SegmentBar ids={segmentsOfAddress()} onChange={setSegments} />
           <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
           <button
             type="button"

@@ -15,6 +15,8 @@ import {
 import { explain, inProject } from '../client.ts';
 import { botsWhere, groupWithoutBots } from '../filter/bots.tsx';
 import { botProperty, fromPropertyFilter } from '../filter/condition.ts';
+import { segmentsOfAddress } from '../filter/known-segments.ts';
+import { withSegments } from '../filter/segment-names.ts';
 import { writeSpec } from '../question/ask.ts';
 import { timeKey } from '../question/board-time.ts';
 import { questionHref, withGroups } from '../question/question-link.ts';
@@ -152,9 +154,14 @@ function groupsBeside({ dashboard, hasBots }: RenderResponse, spec: InsightQuery
   return isOfPeople ? [...ofBoard, groupWithoutBots()] : ofBoard;
 }
 
+/** With the segments of the board and of the address. */
+function ofSegments({ dashboard }: RenderResponse, spec: InsightQuerySpec): InsightQuerySpec {
+  return withSegments(spec, [...(dashboard?.filters?.segments ?? []), ...segmentsOfAddress()]);
+}
+
 /** As the board asks it; without the others' conditions where one question cannot say both, until it is saved. */
 function wholeQuestion(board: RenderResponse, spec: InsightQuerySpec): InsightQuerySpec {
-  return withGroups(spec, groupsBeside(board, spec)) ?? spec;
+  return ofSegments(board, withGroups(spec, groupsBeside(board, spec)) ?? spec);
 }
 
 /** Whether a question compares or groups by $bot: it is asked as it is. */
@@ -164,7 +171,7 @@ function saysOfBots(spec: InsightQuerySpec): boolean {
 
 function questionContext(projectId: string, board: RenderResponse, spec: InsightQuerySpec) {
   return {
-    ...{ projectId, spec },
+    ...{ projectId, spec: ofSegments(board, spec) },
     ...{ filterGroups: groupsBeside(board, spec), time: daysOf(board.time) },
   };
 }
@@ -173,7 +180,7 @@ function rowsContext(projectId: string, board: RenderResponse, spec: InsightQuer
   const { time } = board;
   return {
     projectId,
-    spec,
+    spec: ofSegments(board, spec),
     granularity: time?.granularity ?? Granularity.DAY,
     conditions: groupsBeside(board, spec).flatMap(({ filters }) => filters.map(fromPropertyFilter)),
     time: daysOf(time),

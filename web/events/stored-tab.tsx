@@ -12,7 +12,9 @@ import { botsOf, withoutBots } from '../filter/bots.tsx';
 import { readConditions, toPropertyFilter, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { KindPicker } from '../filter/kind-picker.tsx';
+import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
+import { SegmentBar } from '../filter/segment-bar.tsx';
 import { narrow, useMedia } from '../media.ts';
 import { type Paged, usePages } from '../pages.ts';
 import { address, setQuery } from '../router.ts';
@@ -32,6 +34,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
   const { query } = address.value;
   const kinds = (query.get('kind') ?? '').split(',').filter(Boolean);
   const filterText = query.get('filters') ?? '';
+  const segments = segmentsOfAddress();
   const [who = '', profileId = '', sessionId = ''] = ['who', 'profile', 'session'].map(
     (name) => query.get(name) ?? undefined,
   );
@@ -51,13 +54,13 @@ export function StoredTab({ projectId }: { projectId: string }) {
     ...(sessionId ? { session_id: sessionId } : momentsOf(range)),
   };
   const span = sessionId ? '' : `${range.from.getTime()} ${range.to.getTime()}`;
-  const of = `${kinds} ${writeConditions(asked) ?? ''} ${who} ${profileId} ${sessionId} ${span}`;
+  const of = `${kinds} ${segments} ${writeConditions(asked) ?? ''} ${who} ${profileId} ${sessionId} ${span}`;
   const key = bots && `events ${projectId} ${of}`;
   const list = usePages(key, async (pageToken, end) => {
     const filters = asked.map(toPropertyFilter);
     const { events, nextPageToken } = await activity.list(
       {
-        ...{ kinds, filters, pageSize, pageToken, ...timeRange },
+        ...{ kinds, filters, segments, pageSize, pageToken, ...timeRange },
         ...{ distinctId: who, profileId, sessionId },
       },
       inProject(projectId, end),
@@ -76,6 +79,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
           bots={bots}
           onChange={(next) => setQuery({ filters: writeConditions(next) })}
         />
+        <SegmentBar ids={segments} onChange={setSegments} />
         <Only name="Person" query="who" value={who} />
         <Only name="Profile" query="profile" value={profileId} />
         <Only name="Visit" query="session" value={sessionId} />
@@ -83,7 +87,9 @@ export function StoredTab({ projectId }: { projectId: string }) {
         <button type="button" aria-label="Load again" title="Load again" onClick={list.reload}>
           <Icon name="refresh" />
         </button>
-        <ExportMenu {...{ projectId, what: 'events', conditions: asked, params }} />
+        {segments.length > 0 ? null : (
+          <ExportMenu {...{ projectId, what: 'events', conditions: asked, params }} />
+        )}
         {sessionId ? null : <RangePicker />}
       </div>
       <Fault cause={list.error} retry={list.reload} />

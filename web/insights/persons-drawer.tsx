@@ -15,9 +15,13 @@ import type { Figure } from '../results/shown.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
+import { hasRole, Role } from '../workspace.ts';
 
 const insights = createClient(InsightsService, transport);
+
+const loadSave = async () => (await import('../segments/save-people.tsx')).SavePeople;
 
 type Person = { distinctId: string; profile: TopKProfile | undefined };
 
@@ -46,22 +50,18 @@ export function PersonsDrawer(props: {
           onValue={setChosen}
         />
       ) : null}
-      {figure ? <Persons key={chosen} projectId={projectId} asked={asked} figure={figure} /> : null}
+      {figure ? (
+        <Persons key={chosen} {...{ projectId, asked, figure }} name={personsName(title, figure)} />
+      ) : null}
       {eventsHref ? <a href={eventsHref}>Events behind it</a> : null}
     </Dialog>
   );
 }
 
-function Persons({
-  projectId,
-  asked,
-  figure,
-}: {
-  projectId: string;
-  asked: Asked;
-  figure: Figure;
-}) {
+function Persons(props: { projectId: string; asked: Asked; figure: Figure; name: string }) {
+  const { projectId, asked, figure, name } = props;
   const { persons, isWhole, fault, more, isLoading } = usePersons(projectId, asked, figure);
+  const [isSaving, setSaving] = useState(false);
   return (
     <>
       <ul class="plain persons" aria-busy={isLoading}>
@@ -81,6 +81,27 @@ function Persons({
           Show more
         </button>
       )}
+      {persons.length > 0 && hasRole(Role.MEMBER) ? (
+        <div class="row">
+          <button type="button" onClick={() => setSaving(true)}>
+            Save as segment
+          </button>
+        </div>
+      ) : null}
+      {isSaving ? (
+        <Loaded
+          load={loadSave}
+          name="the fields"
+          with={{
+            ...{ projectId, title: name, onClose: () => setSaving(false) },
+            list: (pageToken: string, signal: AbortSignal) =>
+              insights.segmentUsers(
+                { ...requestOfPoint(asked, figure), pageToken },
+                inProject(projectId, signal),
+              ),
+          }}
+        />
+      ) : null}
     </>
   );
 }
@@ -128,6 +149,11 @@ function usePersons(projectId: string, asked: Asked, figure: Figure) {
   }, []);
   const { persons, next, fault } = page;
   return { persons, fault, isLoading, isWhole: next === undefined, more: () => void more() };
+}
+
+/** "Purchase, 3 Nov 2026". */
+function personsName(title: string, { name }: Figure): string {
+  return name === title ? name : `${readablePath(name)}, ${title}`;
 }
 
 function requestOfPoint(asked: Asked, { point }: Figure) {

@@ -51,7 +51,7 @@ export function listHref(
 ): string {
   const { query } = address.value;
   const next = new URLSearchParams({ ...timeQuery(query), ...more });
-  for (const name of ['filters', 'bots']) {
+  for (const name of ['filters', 'bots', 'segments']) {
     const value = query.get(name);
     if (value) next.set(name, value);
   }
@@ -62,7 +62,8 @@ export function listHref(
 /** The list of profiles knows neither ranges nor conditions on events: with conditions the events say more. */
 export function RowsOf({ measure, projectId }: { measure: Measure; projectId: string }) {
   const { page, kind, name } = measure.rows;
-  const isFiltered = address.value.query.has('filters');
+  const { query } = address.value;
+  const isFiltered = query.has('filters') || query.has('segments');
   if (page === 'profiles' && !isFiltered)
     return <a href={`/p/${projectId}/profiles`}>All profiles</a>;
   return <a href={listHref(projectId, 'events', kind ? { kind } : {})}>{name} behind it</a>;

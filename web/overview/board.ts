@@ -19,6 +19,8 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
 import { type Condition, toPropertyFilter, writeConditions } from '../filter/condition.ts';
+import { segmentsOfAddress } from '../filter/known-segments.ts';
+import { withSegments } from '../filter/segment-names.ts';
 import { boardTime, timeKey, timeQuery } from '../question/board-time.ts';
 import { type Resource, useResource } from '../resource.ts';
 import { busySeconds } from '../retries/busy-tiles.ts';
@@ -34,10 +36,10 @@ export function groupsOf(conditions: readonly Condition[]): FilterGroup[] {
   return [create(FilterGroupSchema, { filters: conditions.map(toPropertyFilter) })];
 }
 
-/** Names the question: the address's range, and the page's conditions. */
+/** Names the question: the address's range and segments, and the page's conditions. */
 export function questionKey(projectId: string, conditions: readonly Condition[]): string {
   const time = JSON.stringify(timeQuery(address.value.query));
-  return `overview ${projectId} ${time} ${writeConditions(conditions) ?? ''}`;
+  return `overview ${projectId} ${time} ${segmentsOfAddress()} ${writeConditions(conditions) ?? ''}`;
 }
 
 /** `conditions`: undefined while they are not known; nothing is asked then. */
@@ -51,7 +53,7 @@ export function useOverview(
   const key = conditions && `${questionKey(projectId, conditions)} ${includeCookieless}`;
   const request = {
     ...{ id: 'overview', timeRange: boardTime(query, range), includeCookieless },
-    filters: { filterGroups: groupsOf(conditions ?? []) },
+    filters: { filterGroups: groupsOf(conditions ?? []), segments: segmentsOfAddress() },
   };
   return useResource(
     key,
@@ -86,13 +88,14 @@ export function useCourses(
   { data: board, isLoading }: Resource<RenderResponse>,
 ): Resource<Map<string, Course>> {
   const time = isLoading ? undefined : board?.time;
+  const segments = segmentsOfAddress();
   const key = time && `courses ${questionKey(projectId, conditions)} ${timeKey(time)}`;
   const asked = useResource(key, async (end) => {
     const courses = await Promise.all(
       measures
         .filter(({ inCourse }) => inCourse === undefined)
         .map(async ({ id, trend }) => {
-          const spec = { ...trend, filterGroups: groupsOf(conditions) };
+          const spec = withSegments({ ...trend, filterGroups: groupsOf(conditions) }, segments);
           const ask = (which: 'range' | 'previous') => askTrend(projectId, spec, time, which, end);
           const [now, before] = await Promise.all([ask('range'), ask('previous')]);
           const course = { now: now.trends, labels: now.labels, before: before.trends };

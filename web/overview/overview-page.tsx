@@ -10,7 +10,10 @@ import { botsOf, withoutBots } from '../filter/bots.tsx';
 import { type Condition, readConditions, writeConditions } from '../filter/condition.ts';
 import { CookielessNote, hasCookieless } from '../filter/cookieless.tsx';
 import { FilterBar } from '../filter/filter-bar.tsx';
+import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
+import { SegmentBar } from '../filter/segment-bar.tsx';
+import { withSegments } from '../filter/segment-names.ts';
 import { boardTime, timeQuery } from '../question/board-time.ts';
 import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
@@ -78,30 +81,28 @@ export function Page({ params }: PageProps) {
   const measure = measures.find(({ id }) => id === query.get('measure')) ?? measures[0];
   const setConditions = (next: readonly Condition[]): void =>
     setQuery({ filters: writeConditions(next) });
-  const hrefOf = (spec: InsightQuerySpec, rows: Rows): string | undefined =>
-    rowsHref(
-      { projectId, spec, conditions: asked, time: timeQuery(query), ...bucketsOf(board) },
-      rows,
-    );
+  const segments = segmentsOfAddress();
+  const hrefOf = (asIs: InsightQuerySpec, rows: Rows): string | undefined => {
+    const spec = withSegments(asIs, segments);
+    const time = timeQuery(query);
+    return rowsHref({ projectId, spec, conditions: asked, time, ...bucketsOf(board) }, rows);
+  };
   const furtherHref = (spec: InsightQuerySpec): string | undefined =>
     questionHref({
       ...{ projectId, filterGroups: groupsOf(asked), time: timeQuery(query) },
-      spec: { ...spec, includeCookieless: spec.includeCookieless && isCounted },
+      spec: withSegments(
+        { ...spec, includeCookieless: spec.includeCookieless && isCounted },
+        segments,
+      ),
     });
   const open = (spec: InsightQuerySpec, rows: Rows): void => {
     const href = hrefOf(spec, rows);
     if (href) navigate(href);
   };
-  const isEmpty = asked.length === 0 && board !== undefined && hasNoEvents(board);
+  const isEmpty = asked.length + segments.length === 0 && board !== undefined && hasNoEvents(board);
   return (
     <>
-      <div class="page-head">
-        <h1 tabIndex={-1}>Overview</h1>
-        <div class="row">
-          <FilterBar conditions={conditions} bots={bots} onChange={setConditions} />
-          <RangePicker />
-        </div>
-      </div>
+      <Head conditions={conditions} bots={bots} onChange={setConditions} />
       <BoardFault of={overview} />
       {isEmpty ? (
         <NoEvents projectId={projectId} />
@@ -139,6 +140,19 @@ export function Page({ params }: PageProps) {
   );
 }
 
+function Head(props: Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bots' | 'onChange'>) {
+  return (
+    <div class="page-head">
+      <h1 tabIndex={-1}>Overview</h1>
+      <div class="row">
+        <FilterBar {...props} />
+        <SegmentBar ids={segmentsOfAddress()} onChange={setSegments} />
+        <RangePicker />
+      </div>
+    </div>
+  );
+}
+
 type RankingProps = Parameters<typeof RankingCard>[0];
 
 function Rankings(props: Omit<RankingProps, keyof (typeof cards)[number]>) {
@@ -163,7 +177,7 @@ function Goals(props: {
   const { query } = address.value;
   const range = useRange();
   const name = conditions && `${questionKey(projectId, conditions)} ${includeCookieless}`;
-  const filters = { filterGroups: groupsOf(conditions ?? []) };
+  const filters = { filterGroups: groupsOf(conditions ?? []), segments: segmentsOfAddress() };
   const asked = { timeRange: boardTime(query, range), filters, includeCookieless };
   return <Loaded load={loadGoals} name="goals" with={{ projectId, name, asked }} />;
 }

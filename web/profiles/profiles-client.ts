@@ -11,7 +11,7 @@ export const profilesClient = createClient(ProfilesService, transport);
 /** One page, the newest first without a sort. The service would stream page after page: the first is taken. */
 export async function loadProfiles(
   projectId: string,
-  conditions: readonly Condition[],
+  { conditions, segments }: { conditions: readonly Condition[]; segments: readonly string[] },
   sort: ProfileSort | undefined,
   pageToken: string,
   end: AbortSignal,
@@ -21,7 +21,7 @@ export async function loadProfiles(
   const enough = new AbortController();
   const signal = AbortSignal.any([end, enough.signal]);
   try {
-    const request = { pageToken, ...groups, ...sort };
+    const request = { pageToken, ...groups, segments: [...segments], ...sort };
     for await (const part of profilesClient.list(request, inProject(projectId, signal)))
       return { rows: part.profiles, next: part.nextPageToken ?? '' };
   } finally {

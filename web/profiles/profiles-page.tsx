@@ -8,7 +8,9 @@ import { ExportMenu } from '../exports/export-menu.tsx';
 import { botsOf, withoutBots } from '../filter/bots.tsx';
 import { readConditions, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
+import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
+import { SegmentBar } from '../filter/segment-bar.tsx';
 import { usePages } from '../pages.ts';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
@@ -65,23 +67,26 @@ const columns: Column<Profile>[] = [
 export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
   const conditions = readConditions(address.value.query.get('f') ?? '');
+  const segments = segmentsOfAddress();
   const { sort, sorting } = profileSort();
   const bots = botsOf(useSeenVisitors(projectId));
   const all = withoutBots(conditions, bots);
-  const key = bots && `profiles ${projectId} ${writeConditions(all) ?? ''} ${JSON.stringify(sort)}`;
+  const asked = { conditions: all, segments };
+  const whom = `${segments} ${writeConditions(all) ?? ''}`;
+  const key = bots && `profiles ${projectId} ${whom} ${JSON.stringify(sort)}`;
   // The key of a list that the service could not sort.
   const [unsorted, setUnsorted] = useState<string>();
   const isUnsorted = key !== undefined && unsorted === key;
   const { rows, error, isLoading, hasMore, more, reload } = usePages(key, async (token, end) => {
     if (!isUnsorted) {
       try {
-        return await loadProfiles(projectId, all, sort, token, end);
+        return await loadProfiles(projectId, asked, sort, token, end);
       } catch (cause) {
         if (end.aborted || token !== '' || !isTooManyToSort(cause)) throw cause;
         setUnsorted(key);
       }
     }
-    return loadProfiles(projectId, all, undefined, token, end);
+    return loadProfiles(projectId, asked, undefined, token, end);
   });
   // The list stays while it is sorted anew, and the focus on its heads.
   const wasShown = useRef(false);
@@ -93,16 +98,11 @@ export function Page({ params }: PageProps) {
         <h1 tabIndex={-1}>Profiles</h1>
         <FindById projectId={projectId} />
       </div>
-      <FilterBar
-        of="profiles"
-        conditions={conditions}
-        bots={bots}
-        onChange={(next) => setQuery({ f: writeConditions(next) })}
-      />
+      <Filters conditions={conditions} bots={bots} />
       <Fault cause={error} retry={reload} />
       {isLoading && !isShown ? <Loading of="profiles" /> : null}
       {!isLoading && !error && rows.length === 0 ? (
-        <Empty projectId={projectId} isFiltered={conditions.length > 0} />
+        <Empty projectId={projectId} isFiltered={conditions.length + segments.length > 0} />
       ) : null}
       {isShown ? (
         <>
@@ -112,7 +112,9 @@ export function Page({ params }: PageProps) {
               {isUnsorted ? ' They are too many to sort: the newest come first.' : ''}
             </p>
             <div class="row">
-              <ExportMenu {...{ projectId, what: 'profiles', params: {}, conditions: all }} />
+              {segments.length > 0 ? null : (
+                <ExportMenu {...{ projectId, what: 'profiles', params: {}, conditions: all }} />
+              )}
               <TraitColumnsMenu rows={rows} />
             </div>
           </div>
@@ -129,6 +131,19 @@ export function Page({ params }: PageProps) {
         </>
       ) : null}
     </>
+  );
+}
+
+function Filters(props: Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bots'>) {
+  return (
+    <div class="row">
+      <FilterBar
+        {...props}
+        of="profiles"
+        onChange={(next) => setQuery({ f: writeConditions(next) })}
+      />
+      <SegmentBar ids={segmentsOfAddress()} onChange={setSegments} />
+    </div>
   );
 }
 

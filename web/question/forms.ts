@@ -248,6 +248,7 @@ export function asForm(spec: InsightQuerySpec, form: QuestionForm): InsightQuery
   if (form.hasBefore) next.compare = spec.compare;
   if (form.hasBreakdowns) next.breakdowns = spec.breakdowns;
   next.filterGroups = spec.filterGroups;
+  next.segments = spec.segments;
   next.filterGroupsOperator = spec.filterGroupsOperator;
   next.includeCookieless = spec.includeCookieless;
   return next;

@@ -16,6 +16,7 @@ import {
   fromPropertyFilter,
   writeConditions,
 } from '../filter/condition.ts';
+import { segmentOf, withSegments } from '../filter/segment-names.ts';
 import type { Rows } from '../results/shown.ts';
 
 export type RowsOf = {
@@ -40,6 +41,8 @@ export function rowsHref(of: RowsOf, rows: Rows): string | undefined {
     spec.userFlow?.scope ??
     spec.events[rows.eventIndex ?? 0]?.event;
   if (scope !== undefined && scope.kinds.length > 0) return undefined;
+  const segments = segmentsOf(spec, rows);
+  if (!segments) return undefined;
   const kind = rows.kind || scope?.kind || '';
   const conditions = [
     ...of.conditions,
@@ -50,6 +53,7 @@ export function rowsHref(of: RowsOf, rows: Rows): string | undefined {
   ];
   const query = new URLSearchParams(rows.day ? bucketDays(of, rows.day) : of.time);
   if (kind) query.set('kind', kind);
+  if (segments.length > 0) query.set('segments', segments.join(','));
   const filter = writeConditions(conditions);
   if (filter) query.set('filters', filter);
   // The list leaves bots out by itself, and the figure does not.
@@ -73,7 +77,7 @@ function groupConditions(spec: InsightQuerySpec, { breakdown }: Rows): Condition
   if (!breakdown) return [];
   const properties = spec.topK?.property
     ? [spec.topK.property]
-    : spec.breakdowns.map(({ property }) => property);
+    : propertiesOf(spec).filter((property) => segmentOf(property) === undefined);
   return properties.map((property) => isValue(property, breakdown[property]));
 }
 
@@ -86,6 +90,19 @@ function paymentConditions(spec: InsightQuerySpec, { eventIndex, payment }: Rows
     { property, operator: FilterOperator.IS_SET, values: [], source },
     ...(payment ? [isValue('currency', payment.currency)] : []),
   ];
+}
+
+function propertiesOf({ breakdowns }: InsightQuerySpec): string[] {
+  return breakdowns.map(({ property }) => property);
+}
+
+/** undefined where the group is of people outside a segment: a list is of people within. */
+function segmentsOf(spec: InsightQuerySpec, { breakdown }: Rows): string[] | undefined {
+  if (!breakdown) return spec.segments;
+  const split = propertiesOf(spec).filter((property) => segmentOf(property) !== undefined);
+  if (split.some((property) => breakdown[property] !== 'in')) return undefined;
+  const within = split.flatMap((property) => segmentOf(property) ?? []);
+  return withSegments(spec, within).segments;
 }
 
 /** The condition that a property is this value; undefined: that it lacks. */

@@ -6,6 +6,7 @@ import type {
   InsightQuerySpec,
   QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { learnSegments } from '../filter/segment-names.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Segments } from './segments.tsx';
 import type { Opened, Rows, Shown } from './shown.ts';
@@ -34,6 +35,7 @@ export function InsightResult(props: {
 }) {
   const { answer, previous, height = 300, isTile = false, ...rest } = props;
   const { result } = answer;
+  learnSegments(answer.segments);
   // A question that compares itself has both.
   const before = (answer.previous ?? previous)?.result;
   const shared = { ...rest, height, isTile, labels: answer.bucketLabels };

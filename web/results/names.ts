@@ -8,6 +8,7 @@ import {
   RevenueMeasure,
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { segmentName, segmentOf } from '../filter/segment-names.ts';
 import { milliseconds, percent, shortFigure } from '../ui/figures.ts';
 
 export const othersName = 'All others';
@@ -98,9 +99,11 @@ function isSplit(spec: InsightQuerySpec): boolean {
 
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 
-/** A value of a property; a country by its name. */
+/** A value of a property; a country by its name, "not in Buyers" of a segment. */
 export function valueName(property: string, value: string | undefined): string {
   if (value === undefined) return absentName;
+  const segment = segmentOf(property);
+  if (segment !== undefined) return `${value} ${segmentName(segment)}`;
   if (property === '$country' && /^[A-Z]{2}$/.test(value)) return countries.of(value) ?? value;
   return value === '' ? '(empty)' : value;
 }
@@ -159,13 +162,18 @@ export function drawnSeries<T extends { formulaIndex?: number | undefined }>(
   return made.length > 0 ? made : [...series];
 }
 
+function breakdownName(property: string): string {
+  const segment = segmentOf(property);
+  return segment === undefined ? property : segmentName(segment);
+}
+
 /** What a question is called until somebody names it: "Trends: Signup by plan". At most 150 characters. */
 export function questionName(form: string, spec: InsightQuerySpec): string {
   const events = spec.events.map((_, index) => eventName(spec, index));
   const formulas = spec.formulas.map((_, index) => formulaName(spec, index));
   const counted = formulas.length > 0 ? formulas : events;
   const what = spec.session ? [metricNames[spec.session.metric]] : counted;
-  const groups = spec.breakdowns.map(({ property }) => property).join(', ');
+  const groups = spec.breakdowns.map(({ property }) => breakdownName(property)).join(', ');
   const name = what.length > 0 ? `${form}: ${what.join(', ')}` : form;
   return `${name}${groups ? ` by ${groups}` : ''}`.slice(0, 150);
 }

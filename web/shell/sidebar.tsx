@@ -20,6 +20,7 @@ export const projectPlaces: Place[] = [
   { path: '/events', name: 'Events', icon: 'list' },
   { path: '/visits', name: 'Visits', icon: 'route' },
   { path: '/profiles', name: 'Profiles', icon: 'people' },
+  { path: '/segments', name: 'Segments', icon: 'overlap' },
   { path: '/insights/trends', name: 'Insights', icon: 'chart' },
   { path: '/boards', name: 'Boards', icon: 'grid' },
   { path: '/alerts', name: 'Alerts', icon: 'bell' },

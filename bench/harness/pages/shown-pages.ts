@@ -35,6 +35,8 @@ export function pagesOf(demo: {
     events: `${project}/events`,
     visits: `${project}/visits`,
     profiles: `${project}/profiles`,
+    segments: `${project}/segments`,
+    'segment-new': `${project}/segments/new`,
     ...Object.fromEntries(
       questionForms.map((form) => [form, `${project}/insights/${form}?${days}`]),
     ),
