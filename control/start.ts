@@ -200,8 +200,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     findSegment: (projectId, id) => items.segments.look(projectId, id),
     shares: createShareDirectory(buckets.dashboardLists),
     box,
-    issueOpening: async (projectId) =>
-      keptOut ? issueOpening(buckets.openings, projectId) : undefined,
+    issueOpening: async (id) => (keptOut ? issueOpening(buckets.openings, id) : undefined),
     ...mail,
     organizationMail: createOrganizationMail({ directory, customers, ...mail }),
     customerAccess,

@@ -84,12 +84,7 @@ function ReadBoard(props: {
               Share
             </button>
           ) : null}
-          {hasRole(Role.MEMBER) ? (
-            <a class="button" href={`/p/${projectId}/reports?board=${dashboard.id}`}>
-              <Icon name="clock" />
-              Mail it
-            </a>
-          ) : null}
+          <MailLink projectId={projectId} boardId={dashboard.id} />
           {hasRole(Role.MEMBER) ? (
             <button
               type="button"
@@ -121,6 +116,16 @@ function ReadBoard(props: {
         <NewBoard projectId={projectId} original={dashboard} onClose={close} />
       ) : null}
     </div>
+  );
+}
+
+function MailLink({ projectId, boardId }: { projectId: string; boardId: string }) {
+  if (!hasRole(Role.MEMBER)) return null;
+  return (
+    <a class="button" href={`/p/${projectId}/reports?board=${boardId}`}>
+      <Icon name="clock" />
+      Mail it
+    </a>
   );
 }
 
