@@ -11,7 +11,10 @@ const describe = createDescribeEvent(20_000);
 
 /** Of pages that are seen again and again: the steps cost as much as all else that is done to an event. */
 const maxRemembered = 20_000;
-const remembered = new Map<string, readonly (readonly [name: string, value: unknown])[]>();
+type Described = readonly (readonly [name: string, value: unknown])[];
+const remembered = new Map<string, Described>();
+/** By the address alone, where nothing else is told. */
+const ofAddresses = new Map<string, Described>();
 /** Between the parts of a key, a character that stands in no address. */
 const gap = '\n';
 
@@ -28,11 +31,13 @@ export function putDescribed({ properties }: EventDraft, seen: Seen): void {
   const referrer = textOf(seen.referrer);
   const userAgent = textOf(seen.userAgent)?.slice(0, maxUserAgentCharacters);
   if (url === undefined && userAgent === undefined) return;
-  const key = `${url ?? ''}${gap}${referrer ?? ''}${gap}${userAgent ?? ''}`;
-  let described = remembered.get(key);
+  const isAddress = url !== undefined && referrer === undefined && userAgent === undefined;
+  const known = isAddress ? ofAddresses : remembered;
+  const key = isAddress ? url : `${url ?? ''}${gap}${referrer ?? ''}${gap}${userAgent ?? ''}`;
+  let described = known.get(key);
   if (described === undefined) {
     described = describedBy(url, referrer, userAgent);
-    setBounded(remembered, key, described, maxRemembered);
+    setBounded(known, key, described, maxRemembered);
   }
   for (const [name, value] of described) properties.put(name, value);
 }

@@ -30,7 +30,7 @@ export async function* readRows(
   const lines = readLines(content.open(onBytes), form === 'lines' ? maxLogLineBytes : undefined);
   switch (form) {
     case 'json lines':
-      for await (const some of lines) yield some.flatMap(jsonRow);
+      for await (const some of lines) yield jsonRows(some);
       return;
     case 'json list':
       for await (const item of readJsonItems(lines)) yield [parsed(item)];
@@ -70,8 +70,10 @@ async function* parquetRows(path: string, name: string, form: Form): AsyncGenera
   }
 }
 
-function jsonRow(line: Line): Row[] {
-  return line.text === '' ? [] : [parsed(line)];
+function jsonRows(lines: readonly Line[]): Row[] {
+  const rows: Row[] = [];
+  for (const line of lines) if (line.text !== '') rows.push(parsed(line));
+  return rows;
 }
 
 function parsed({ number, text }: Line): Row {

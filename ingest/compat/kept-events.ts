@@ -84,15 +84,28 @@ function isOfKind({ rule, field }: Violation): boolean {
 /** For the bytes of texts that are only looked at: to make a buffer for each takes longer than to scan it. */
 const scratch = Buffer.alloc(1_048_576);
 const maxBytesPerCharacter = 3;
+const [bodyStart, bodyEnd] = ['{"events":[', ']}'];
+const comma = 0x2c;
 
 function violationOf(events: readonly DraftedEvent[], rules: EventRules): Violation | undefined {
-  const text = bodyText(events);
-  const bytes =
-    text.length * maxBytesPerCharacter > scratch.length
-      ? Buffer.from(text)
-      : scratch.subarray(0, scratch.write(text));
-  const read = readBody(bytes, rules);
+  const read = readBody(scratchBody(events) ?? Buffer.from(bodyText(events)), rules);
   return read.kind === 'valid' ? undefined : read.violation;
+}
+
+/** Undefined where it might not fit. */
+function scratchBody(events: readonly DraftedEvent[]): Buffer | undefined {
+  let characters = bodyStart.length + bodyEnd.length;
+  for (const { written } of events) characters += written.text.length + 1;
+  if (characters * maxBytesPerCharacter > scratch.length) return undefined;
+  let at = scratch.write(bodyStart);
+  let isFirst = true;
+  for (const { written } of events) {
+    if (!isFirst) scratch[at++] = comma;
+    isFirst = false;
+    at += scratch.write(written.text, at);
+  }
+  at += scratch.write(bodyEnd, at);
+  return scratch.subarray(0, at);
 }
 
 function readBody(bytes: Buffer, { body }: EventRules): ReadBody {
@@ -100,5 +113,5 @@ function readBody(bytes: Buffer, { body }: EventRules): ReadBody {
 }
 
 function bodyText(events: readonly DraftedEvent[]): string {
-  return `{"events":[${events.map(({ written }) => written.text).join(',')}]}`;
+  return bodyStart + events.map(({ written }) => written.text).join(',') + bodyEnd;
 }

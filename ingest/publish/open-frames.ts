@@ -2,6 +2,7 @@
 // Sending them is publish.ts's.
 
 import { maxFrameEvents as defaultMaxFrameEvents } from '../../platform/limits.ts';
+import { freeMemory } from '../../platform/memory/free-memory.ts';
 import {
   type EncodedRequest,
   FRAME_HEADER_BYTES,
@@ -125,7 +126,8 @@ export class OpenFrames {
 
   /** `capacity` bounds what many frames of one turn hold: it grows where requests follow. */
   #openFrame(shard: number, capacity: number): OpenFrame {
-    const writer = this.#writers.pop() ?? new FrameWriter(capacity);
+    const isKept = capacity <= this.#options.maxFrameBytes;
+    const writer = (isKept && this.#writers.pop()) || new FrameWriter(capacity);
     const frame: Frame = {
       shard,
       settle: [],
@@ -163,6 +165,7 @@ export class OpenFrames {
     const { maxFrameBytes } = this.#options;
     const isKept = this.#writers.length < maxKeptWriters && writer.capacity <= maxFrameBytes;
     if (isKept) this.#writers.push(writer);
+    else freeMemory(gathered);
     return message;
   }
 }

@@ -114,6 +114,17 @@ describe('the queue', () => {
     expect(queue.openMs(true)).toBeLessThanOrEqual(50);
   });
 
+  it('gives batches beside waiting imports a shorter interval', () => {
+    const pace = { minWaitMs: 0, minIntervalMs: 60_000, minImportIntervalMs: 30_000 };
+    const queue = new MessageQueue({ ...limits, ...pace, maxImportRows: 10 });
+    push(queue, 1, 10, 0, projectMark('p'));
+    queue.take();
+    push(queue, 1, 10, 0, projectMark('p'));
+    expect(queue.openMs(false)).toBeGreaterThan(50_000);
+    push(queue, 1, 10, 0, importMark('p'));
+    expect(queue.openMs(false)).toBeLessThanOrEqual(30_000);
+  });
+
   it('tells imports to slow down that are batches ahead while events of now come', () => {
     const queue = new MessageQueue({ ...limits, maxImportRows: 10 });
     push(queue, 4, 10, 0, importMark('p'));

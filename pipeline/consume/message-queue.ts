@@ -37,12 +37,14 @@ export interface BatchLimits {
    */
   minWaitMs: number;
   minIntervalMs: number;
+  /** In its place while imports wait: their rows make each insert longer, so the next begins sooner. */
+  minImportIntervalMs?: number;
   /** While the batch before it is being stored, a batch grows on, for at most this long after its first message. */
   maxWaitMs: number;
 }
 
-/** Events of now come while the last of them came this lately. */
-const liveMs = 10_000;
+/** Events of now come while the last of them came this lately: who has few wants to see those, too. */
+const liveMs = 60_000;
 /** An import that has sent nothing for so long is at its end, or does something else. */
 const importPauseMs = 300;
 /** Of imports, so many batches may wait then: more would only take the machine from those events. */
@@ -160,13 +162,15 @@ export class MessageQueue {
   /** How much longer the batch stays open if nothing happens; at most 0 where it is to be closed. */
   openMs(isStoring: boolean): number {
     if (this.hasEnough) return 0;
-    const { minWaitMs, minIntervalMs, maxWaitMs, maxImportWaitMs = maxWaitMs } = this.#limits;
+    const { minWaitMs, maxWaitMs, maxImportWaitMs = maxWaitMs } = this.#limits;
     if (this.#gathersImports) {
       const quietMs = Math.max(this.#waitingSinceMs, this.#pushedMs) + importPauseMs;
       return Math.min(this.#waitingSinceMs + maxImportWaitMs, quietMs) - performance.now();
     }
     const latestMs = this.#waitingSinceMs + maxWaitMs;
-    const earliestMs = Math.max(this.#waitingSinceMs + minWaitMs, this.#takenMs + minIntervalMs);
+    const { minIntervalMs, minImportIntervalMs = minIntervalMs } = this.#limits;
+    const intervalMs = this.#imports.messages > 0 ? minImportIntervalMs : minIntervalMs;
+    const earliestMs = Math.max(this.#waitingSinceMs + minWaitMs, this.#takenMs + intervalMs);
     return (isStoring ? latestMs : Math.min(earliestMs, latestMs)) - performance.now();
   }
 

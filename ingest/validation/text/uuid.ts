@@ -6,13 +6,14 @@ import { createHash } from 'node:crypto';
 const characterClass = new Uint8Array(128);
 for (const digit of '0123456789abcdefABCDEF') characterClass[digit.charCodeAt(0)] = 1;
 characterClass['-'.charCodeAt(0)] = 2;
+const classes = new Uint8Array(36).fill(1);
+for (const hyphenAt of [8, 13, 18, 23]) classes[hyphenAt] = 2;
 
 /** Whether `text` is 8-4-4-4-12 hexadecimal digits of either case; takes any version and variant. */
 export function isUuid(text: string): boolean {
   if (text.length !== 36) return false;
   for (let at = 0; at < 36; at++) {
-    const isHyphen = at === 8 || at === 13 || at === 18 || at === 23;
-    if (characterClass[text.charCodeAt(at)] !== (isHyphen ? 2 : 1)) return false;
+    if (characterClass[text.charCodeAt(at)] !== classes[at]) return false;
   }
   return true;
 }
