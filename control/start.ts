@@ -32,9 +32,6 @@ import type { NodeHttpRoute } from '../platform/http/http.ts';
 import { ImportFiles } from '../platform/imports/import-files.ts';
 import type { Log } from '../platform/log.ts';
 import { openSecretBox, type SecretBox } from '../platform/secrets/secret-box.ts';
-import type { Annotation } from '../proto/gen/dashboard/annotations/v1/annotations_pb.js';
-import type { Goal } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
-import type { Segment } from '../proto/gen/dashboard/segments/v1/segments_pb.js';
 import {
   type AccessTokens,
   createAccessTokens,
@@ -68,7 +65,7 @@ import { createOrganizationMail, type OrganizationMail } from './mail/organizati
 import { type Mail, startMail } from './mail/start-mail.ts';
 import { createTellOfSecondFactor } from './mail/tell-of-second-factor.ts';
 import { createOpenCallLimit } from './open-call-limit.ts';
-import { openItems } from './project-items/open-items.ts';
+import { type ItemReads, itemReads, openItems } from './project-items/open-items.ts';
 import {
   createProjectsByOrganization,
   type ProjectsByOrganization,
@@ -107,7 +104,8 @@ export interface ControlOptions {
 }
 
 export interface Control
-  extends Pick<Mail, 'sendMail' | 'outbox' | 'instanceSender' | 'chooseSender'> {
+  extends ItemReads,
+    Pick<Mail, 'sendMail' | 'outbox' | 'instanceSender' | 'chooseSender'> {
   customers: CustomerStore;
   organizations: ControlBuckets['organizations'];
   /** Organizations in memory: members' roles, organization keys. */
@@ -119,12 +117,6 @@ export interface Control
   turnRecords: Pick<ControlBuckets, 'projectItems' | 'alertStates' | 'reportStates'>;
   /** POST to a report's link. */
   oneClickRoute: NodeHttpRoute;
-  /** The goals of a project, in memory. */
-  goalsOf(projectId: string): readonly Goal[];
-  /** Likewise. */
-  annotationsOf(projectId: string): readonly Annotation[];
-  /** A segment of a project; undefined where there is none of that id. */
-  findSegment(projectId: string, id: string): Promise<Segment | undefined>;
   /** Shares of dashboards in memory. */
   shares: ShareDirectory;
   box: SecretBox;
@@ -195,9 +187,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     readDashboard: dashboards.readDashboard,
     turnRecords: buckets,
     oneClickRoute: createOneClickRoute({ ...options, ...deps, ...auth }, options.addressOf),
-    goalsOf: (projectId) => items.goals.list(projectId),
-    annotationsOf: (projectId) => items.annotations.list(projectId),
-    findSegment: (projectId, id) => items.segments.look(projectId, id),
+    ...itemReads(items),
     shares: createShareDirectory(buckets.dashboardLists),
     box,
     issueOpening: async (id) => (keptOut ? issueOpening(buckets.openings, id) : undefined),

@@ -2,6 +2,7 @@
 // questions about users; a person is in the segment by which of these sets has their key.
 
 import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { maxQuestionMs } from '../../../platform/limits.ts';
 import { dayAt, dayStart } from '../../../platform/zones/wall-clock.ts';
 import { LogicalOperator, PropertySource } from '../../../proto/gen/common/v1/filter_pb.js';
 import type {
@@ -85,7 +86,9 @@ function keysOf(question: Question, test: ProfileTest['test']): PersonKeys {
 function firstSeenSql(question: Question, { when }: FirstSeen): string {
   const isBefore = when.case === 'before';
   const ms = momentOf(question, when);
-  const events = firstEventsSql(question, isBefore ? 0 : ms);
+  // Who has an event in the range has their first one before its end, unless as_of keeps events of the range back.
+  const toMs = question.asOfMs === undefined ? question.toMs : maxQuestionMs;
+  const events = firstEventsSql({ ...question, toMs }, isBefore ? 0 : ms);
   const moment = momentSql(ms, question.bindings);
   return `(SELECT user_key FROM (${ofUsersSql(question, events, ['occur_time'])}) GROUP BY user_key
     HAVING min(occur_time) ${isBefore ? '<' : '>='} ${moment})`;
