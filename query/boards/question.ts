@@ -1,7 +1,10 @@
 // A tile's question with what its dashboard adds. Answers are ../insights/query-insight.ts's.
 
 import { create } from '@bufbuild/protobuf';
-import type { DashboardFilters } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  type DashboardFilters,
+  DashboardFiltersSchema,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
   type InsightQuerySpec,
   type QueryRequest,
@@ -32,6 +35,16 @@ export function questionOf(
     granularity,
     timezone,
   });
+}
+
+/** A dashboard's filters with more segments. */
+export function withSegments(
+  filters: DashboardFilters | undefined,
+  segments: readonly string[],
+): DashboardFilters | undefined {
+  if (segments.length === 0) return filters;
+  const own = filters ?? create(DashboardFiltersSchema);
+  return { ...own, segments: [...own.segments, ...segments] };
 }
 
 /** The question with a dashboard's filters besides its own. Throws invalid_argument as questionOf does. */

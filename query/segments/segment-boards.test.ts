@@ -114,6 +114,11 @@ it('of a dashboard hold for every tile besides its own, and a deleted one is sai
   expect(await totals()).toEqual([4, 2]);
   expect(await totals({ filters: {} })).toEqual([6, 4]);
   expect(await totals({ filters: { segments: [signedUp] } })).toEqual([4, 4]);
+  expect(await totals({ segments: [signedUp] })).toEqual([2, 2]);
+  expect(await totals({ segments: [signedUp], filters: {} })).toEqual([4, 4]);
+  await expect(clients.dashboards.render({ id, segments: ['x'] })).rejects.toThrow(
+    'segments[0]: must be the id of a segment, a UUID',
+  );
   await clients.segments.delete({ id: signedUp });
   const gone = `the project has no segment ${signedUp}: it may have been deleted`;
   expect(await totals()).toEqual([4, `spec.segments[0]: ${gone}`]);

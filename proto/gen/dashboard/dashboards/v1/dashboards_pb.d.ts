@@ -789,6 +789,13 @@ export declare type RenderRequest = Message<"dashboard.dashboards.v1.RenderReque
    * @generated from field: optional bool leave_out_bots = 20;
    */
   leaveOutBots?: boolean | undefined;
+
+  /**
+   * Segments by their ids, besides those of the filters, whether these are the dashboard's or the request's.
+   *
+   * @generated from field: repeated string segments = 21;
+   */
+  segments: string[];
 };
 
 /**
