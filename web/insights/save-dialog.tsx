@@ -1,18 +1,15 @@
 // Saves a question as a tile of a board: of one that is there, or of a new one.
 
 import { create } from '@bufbuild/protobuf';
-import { createClient } from '@connectrpc/connect';
 import { useState } from 'preact/hooks';
-import {
-  DashboardsService,
-  type Tile,
-  TileSchema,
-} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import { inProject, transport } from '../client.ts';
+import { type Tile, TileSchema } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { dashboards } from '../boards/board-data.ts';
+import { inProject } from '../client.ts';
 import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { boardTime } from '../question/board-time.ts';
 import type { QuestionForm } from '../question/forms.ts';
+import { changeTiles, withTile } from '../questions/questions-client.ts';
 import { forget, useResource } from '../resource.ts';
 import { questionName } from '../results/names.ts';
 import { address, navigate } from '../router.ts';
@@ -20,8 +17,6 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { toast } from '../ui/toasts.tsx';
 import type { QuestionState } from './question-state.ts';
-
-const dashboards = createClient(DashboardsService, transport);
 
 const newBoard = 'new';
 /** Half the width of a board, and a height for a chart. */
@@ -110,15 +105,7 @@ async function make(
   return dashboard?.id ?? '';
 }
 
-/** Below the tiles that are there. A revision that somebody else made meanwhile is an error that says so. */
 async function add(projectId: string, id: string, tile: Tile): Promise<string> {
-  const { dashboard } = await dashboards.get({ id }, inProject(projectId));
-  if (!dashboard) throw new Error('the board was not sent');
-  const { tiles, revision } = dashboard;
-  const y = Math.max(0, ...tiles.map((one) => (one.y ?? 0) + one.h));
-  await dashboards.upsert(
-    { id, revision, tiles: [...tiles, { ...tile, x: 0, y }] },
-    inProject(projectId),
-  );
+  await changeTiles(projectId, id, (tiles) => withTile(tiles, tile));
   return id;
 }

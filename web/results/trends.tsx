@@ -1,7 +1,12 @@
 // Values over time: a line for each series and group, the range before in dashes.
 
 import { useMemo } from 'preact/hooks';
-import type { TrendSeries, TrendsResult } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import {
+  type InsightQuerySpec,
+  InsightType,
+  type TrendSeries,
+  type TrendsResult,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
 import { maxLines } from '../charts/line.ts';
 import { LineChart } from '../charts/line-chart.tsx';
@@ -17,6 +22,9 @@ import {
   type Shown,
   timeStyle,
 } from './shown.ts';
+
+/** A double tells so many decimal digits apart. */
+const sureDigits = 15;
 
 export function Trends(shown: Shown<TrendsResult>) {
   const { spec, result, previous, granularity, labels, label, onOpen, onPersons } = shown;
@@ -77,12 +85,18 @@ export function Trends(shown: Shown<TrendsResult>) {
           columns: ['Time', ...result.series.map((series) => nameOf(series))],
           rows: labels.map((from, index) => [
             openName(formatLabel(from, style), index >= open),
-            ...result.series.map(({ points }) => points[index]?.value ?? ''),
+            ...result.series.map(({ points }) => inTable(spec, points[index]?.value)),
           ]),
         }}
       />
     </>
   );
+}
+
+/** Money as people add it up: 0.1 and 0.2 are 0.3, and the doubles that stand for them a bit more. */
+function inTable({ insightType }: InsightQuerySpec, value: number | undefined): number | string {
+  if (value === undefined) return '';
+  return insightType === InsightType.REVENUE ? Number(value.toPrecision(sureDigits)) : value;
 }
 
 /** Only payments have any. */

@@ -16,6 +16,7 @@ const places: Record<string, { path: string; name: string }> = {
   v: { path: '/visits', name: 'Visits' },
   p: { path: '/profiles', name: 'Profiles' },
   i: { path: '/insights/trends', name: 'Insights' },
+  q: { path: '/questions', name: 'Questions' },
   b: { path: '/boards', name: 'Boards' },
   w: { path: '/webhooks', name: 'Webhooks' },
   s: { path: '/settings', name: 'Settings' },

@@ -22,6 +22,7 @@ export const projectPlaces: Place[] = [
   { path: '/profiles', name: 'Profiles', icon: 'people' },
   { path: '/segments', name: 'Segments', icon: 'overlap' },
   { path: '/insights/trends', name: 'Insights', icon: 'chart' },
+  { path: '/questions', name: 'Questions', icon: 'table' },
   { path: '/boards', name: 'Boards', icon: 'grid' },
   { path: '/alerts', name: 'Alerts', icon: 'bell' },
   { path: '/reports', name: 'Reports', icon: 'clock' },

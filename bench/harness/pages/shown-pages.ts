@@ -40,6 +40,7 @@ export function pagesOf(demo: {
     ...Object.fromEntries(
       questionForms.map((form) => [form, `${project}/insights/${form}?${days}`]),
     ),
+    questions: `${project}/questions`,
     boards: `${project}/boards`,
     board: `${project}/boards/overview?${days}`,
     alerts: `${project}/alerts`,
