@@ -136,7 +136,10 @@ it.each<[string, AskedSpec]>([
   ['spec.rollingDays: must be from 2 to 90', { rollingDays: 1, events: users }],
   ['spec.rollingDays: must be from 2 to 90', { rollingDays: 91, events: users }],
   ['spec.rollingDays: is for series of UNIQUE_USERS', { rollingDays: 7, events: [{}] }],
-  ['spec.cumulative: is for series of UNIQUE_USERS', { cumulative: true, events: [{}] }],
+  [
+    'spec.cumulative: is for series of UNIQUE_USERS, TOTAL and SUM',
+    { cumulative: true, events: [{ aggregation: AggregationType.PER_USER_AVG }] },
+  ],
   ['spec.events[0].rollingDays: is for UNIQUE_USERS', { events: [{ rollingDays: 7 }] }],
   [
     'spec.rollingDays: must be 0 where cumulative is set',

@@ -1,4 +1,4 @@
-// Whether users are added up over the buckets of a trend.
+// Whether a trend is added up over its buckets.
 
 import {
   AggregationType,
@@ -6,19 +6,20 @@ import {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Check } from '../../fields/field.tsx';
 
-/** Only users can be counted once for several buckets. */
+/** Means and extremes of several buckets are none of them together, and groups are counted bucket by bucket. */
 export function UsersFields(props: {
   spec: InsightQuerySpec;
   onChange: (changes: Partial<InsightQuerySpec>) => void;
 }) {
   const { spec, onChange } = props;
-  const isOfUsers = spec.events.some(
-    ({ aggregation }) => aggregation === AggregationType.UNIQUE_USERS,
-  );
-  if (!isOfUsers && !spec.cumulative) return null;
+  const { UNIQUE_USERS, SUM } = AggregationType;
+  const mayAddUp =
+    spec.breakdowns.length === 0 &&
+    spec.events.some(({ aggregation }) => aggregation <= UNIQUE_USERS || aggregation === SUM);
+  if (!mayAddUp && !spec.cumulative) return null;
   return (
     <Check
-      label="Add up users from the beginning of the range"
+      label="Add up from the beginning of the range"
       checked={spec.cumulative}
       onValue={(cumulative) => onChange({ cumulative })}
     />

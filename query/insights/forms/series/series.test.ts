@@ -317,6 +317,21 @@ describe('users of several days', () => {
     expect(rest.series[0]?.values).toEqual([1, 1]);
   });
 
+  it('stand beside events and sums until the end of each bucket', async () => {
+    const spec = {
+      cumulative: true,
+      events: [
+        { event: {} },
+        { event: {}, aggregation: AggregationType.SUM, aggregationProperty: 'amount' },
+      ],
+    };
+    const { series } = await trends({ spec });
+    expect(series.map(({ values }) => values)).toEqual([
+      [2, 4, 7],
+      [7.5, 7.5, 0.5],
+    ]);
+  });
+
   it('are divided by each other', async () => {
     const [daily = expect.fail('no event')] = events;
     const spec = { events: [{ ...daily, rollingDays: 1 }, daily], rollingDays: 2 };

@@ -13,6 +13,7 @@ import { finishedSql, rankedGroupsSql, sharedGroupRowsSql } from '../../sql/rank
 import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { cellRowsSql, checkPoints, groupsRowsSql } from '../grouped-rows.ts';
 import { activeUserCellsSql, personCellsSql } from './active-users.ts';
+import { addedUpSql } from './added-up.ts';
 import { checkTouch, everyTouchCellsSql, everyTouchRanks } from './every-touch.ts';
 import { userNumberCellsSql } from './user-numbers.ts';
 import { type Window, windowUserCellsSql } from './window-users.ts';
@@ -25,7 +26,7 @@ export interface Series {
   kind: string;
   condition: EventCondition;
   aggregation: Aggregation;
-  /** Of the users that each bucket counts, where these are not its own. */
+  /** What each bucket counts, where that is more than its own. */
   window: Window | undefined;
 }
 
@@ -68,7 +69,13 @@ export function seriesSql(
       ? activeUserCellsSql(question, condition, buckets)
       : windowUserCellsSql(question, condition, window)
     : counts === 'events'
-      ? eventCellsSql(question, { condition, aggregation, groups, buckets })
+      ? window === undefined
+        ? eventCellsSql(question, { condition, aggregation, groups, buckets })
+        : addedUpSql(
+            question,
+            eventCellsSql(question, { condition, aggregation, groups, buckets }),
+            measure,
+          )
       : aggregation.of === 'numbers'
         ? userNumberCellsSql(question, condition, aggregation, groups)
         : isByPerson(groups)

@@ -1,4 +1,4 @@
-// Which series of a question count the users of more than each bucket, and the rules of that.
+// Which series of a question count more than each bucket, and the rules of that.
 
 import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
 import {
@@ -14,10 +14,19 @@ const maxDays = 90;
 
 /** Of a checked question. */
 export function windowOf(spec: InsightQuerySpec, series: EventQuery): Window | undefined {
-  if (series.aggregation !== AggregationType.UNIQUE_USERS) return undefined;
+  if (!addsUp(series)) return undefined;
+  if (series.aggregation !== AggregationType.UNIQUE_USERS) {
+    return spec.cumulative ? 'cumulative' : undefined;
+  }
   const days = series.rollingDays || spec.rollingDays;
   if (days > 1) return { days };
   return spec.cumulative ? 'cumulative' : undefined;
+}
+
+/** Whether more than one bucket together say something: users who count once, events and sums. */
+function addsUp({ aggregation }: EventQuery): boolean {
+  const { UNSPECIFIED, TOTAL, SUM, UNIQUE_USERS } = AggregationType;
+  return [UNSPECIFIED, TOTAL, SUM, UNIQUE_USERS].includes(aggregation);
 }
 
 /** Throws invalid_argument. */
@@ -40,9 +49,11 @@ export function checkWindows({ spec, granularity, breakdowns }: Question): void 
     }
   }
   const counts = ({ aggregation }: EventQuery) => aggregation === AggregationType.UNIQUE_USERS;
-  if ((cumulative || rollingDays > 0) && !events.some(counts)) {
-    const field = cumulative ? 'spec.cumulative' : 'spec.rollingDays';
-    throw invalidArgument(field, 'is for series of UNIQUE_USERS');
+  if (rollingDays > 0 && !events.some(counts)) {
+    throw invalidArgument('spec.rollingDays', 'is for series of UNIQUE_USERS');
+  }
+  if (cumulative && !events.some(addsUp)) {
+    throw invalidArgument('spec.cumulative', 'is for series of UNIQUE_USERS, TOTAL and SUM');
   }
   if (breakdowns.length > 0 && events.some((series) => windowOf(spec, series) !== undefined)) {
     throw invalidArgument(

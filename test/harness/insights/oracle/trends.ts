@@ -51,18 +51,27 @@ function groupedEvents(question: Question, series: EventQuery): string {
     grouped AS (SELECT own.*, slot FROM own JOIN slots_of ON slots_of.g = own.g)`;
 }
 
-/** Users of more than each bucket, one look for each; undefined where the series has none. */
-function windowRows(question: Question, { event, aggregation, rollingDays = 0 }: EventQuery) {
+/** What is counted over more than each bucket, one look for each; undefined where the series has none. */
+function windowRows(question: Question, series: EventQuery) {
+  const { event, aggregation = 'TOTAL', rollingDays = 0 } = series;
   const days = rollingDays || question.rollingDays || 1;
-  if (aggregation !== 'UNIQUE_USERS' || (days === 1 && question.cumulative !== true))
-    return undefined;
+  const isOfUsers = aggregation === 'UNIQUE_USERS';
+  const addsUp = isOfUsers || aggregation === 'TOTAL' || aggregation === 'SUM';
+  const isWindow = question.cumulative === true ? addsUp : isOfUsers && days > 1;
+  if (!isWindow) return undefined;
+  const number = measured(aggregation, series.aggregationProperty);
+  const value = isOfUsers
+    ? 'count(DISTINCT usr)'
+    : aggregation === 'SUM'
+      ? `list(${number}) FILTER (WHERE ${number} IS NOT NULL)`
+      : 'count(*)::DOUBLE';
   const { from, to } = rangeMs(question);
   const first = question.cumulative
     ? `${from}`
     : `(SELECT o.start FROM numbered o WHERE o.n = b.n - ${days - 1})`;
   return `WITH ${presentEvents(question)}, ${bucketTables(question, days)},
     numbered AS (SELECT row_number() OVER (ORDER BY start) AS n, start, stop FROM all_buckets)
-    SELECT 1 AS slot, []::VARCHAR[] AS g, b.start AS start, (SELECT count(DISTINCT usr) FROM ev
+    SELECT 1 AS slot, []::VARCHAR[] AS g, b.start AS start, (SELECT ${value} FROM ev
       WHERE ${matches(question, event)} AND ts >= ${first} AND ts < least(b.stop, ${to})) AS value
     FROM numbered b WHERE b.stop > ${from} AND b.start < ${to} ORDER BY b.start`;
 }

@@ -268,7 +268,12 @@ export class QuestionSource {
     const aggregation = 'UNIQUE_USERS' as const;
     const events = this.#several(1, 2, () => ({ event: this.#eventFilter(0.2), aggregation }));
     const own = { events, breakdowns: [], formulas: [{ expression: 'A / A * 2' }] };
-    if (draw.chance(0.5)) return { ...own, cumulative: true };
+    if (draw.chance(0.5)) {
+      // One of two adds up numbers, and nothing else is drawn for it.
+      const sum = { aggregation: 'SUM', aggregationProperty: 'amount' } as const;
+      const each = events.map((one, at) => (at === 1 ? { ...one, ...sum } : one));
+      return { ...own, events: each, cumulative: true };
+    }
     const rollingDays = draw.pick([2, 3, 7, 28, 66, 90]);
     const [first = {}, ...others] = events;
     const alone = draw.chance(0.5)

@@ -770,8 +770,8 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
   rollingDays: number;
 
   /**
-   * TRENDS without breakdowns: its series of UNIQUE_USERS count the users from the beginning of the range to the end of
-   * each bucket. STICKINESS: a point counts the users who were active in at least so many buckets. REVENUE: each bucket
+   * TRENDS without breakdowns: its series of UNIQUE_USERS, TOTAL and SUM count from the beginning of the range to the end
+   * of each bucket. STICKINESS: a point counts the users who were active in at least so many buckets. REVENUE: each bucket
    * has the payments, and users, from the beginning of the range to its end.
    *
    * @generated from field: bool cumulative = 23;
