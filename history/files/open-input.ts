@@ -6,6 +6,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { freeMemory } from '../../platform/memory/free-memory.ts';
 import { UnreadableFile } from './unreadable-file.ts';
 import { entryBytes, readZipEntries } from './zip.ts';
 
@@ -97,14 +98,18 @@ async function magicOf(path: string): Promise<string> {
   }
 }
 
-/** A gzip of several members, one behind the other, is read to its end. */
+/** A gzip of several members, one behind the other, is read to its end. A chunk is valid until the next is asked for. */
 async function* unpacked(source: Readable, onBytes: OnBytes = () => {}): AsyncGenerator<Buffer> {
   const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]();
   const first = await chunks.next();
   if (first.done === true) return;
   const rest = rejoined(first.value, chunks, onBytes);
   if (first.value.toString('hex', 0, 2) !== gzipMagic) {
-    yield* rest;
+    for await (const chunk of rest) {
+      yield chunk;
+      // Whoever asks for more has read it. Small ones share their memory with others.
+      if (chunk.length === chunk.buffer.byteLength) freeMemory(chunk);
+    }
     return;
   }
   // An error of either stream ends the reading of the unpacked one.
