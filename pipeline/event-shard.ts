@@ -76,11 +76,12 @@ export const eventBatches: BatchLimits = {
   // Packed frames, three or four batches: a project that sends more than is stored must leave room for others.
   maxQueuedBytes: 64 * 1_048_576,
   enoughShare: 0.5,
-  // Beside them an event of now waits a twentieth of a second longer.
+  // An event of now waits for their insert.
   maxImportRows: 5_000,
   maxImportWaitMs: 2_000,
   minWaitMs: 100,
-  // At most two and a half parts a second in the table; an event waits half of this time on average.
+  // At most two and a half parts a second in the table, four beside an import; an event waits half of this time on
+  // average.
   minIntervalMs: 400,
   minImportIntervalMs: 250,
   maxWaitMs: maxBatchWaitMs,

@@ -98,7 +98,9 @@ async function magicOf(path: string): Promise<string> {
   }
 }
 
-/** A gzip of several members, one behind the other, is read to its end. A chunk is valid until the next is asked for. */
+/**
+ * A gzip of several members, one behind the other, is read to its end. A chunk is valid until the next is asked for.
+ */
 async function* unpacked(source: Readable, onBytes: OnBytes = () => {}): AsyncGenerator<Buffer> {
   const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]();
   const first = await chunks.next();
