@@ -24,8 +24,8 @@ import { Fault } from '../ui/fault.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
 import type { QuestionState } from './question-state.ts';
-import { TakeAway } from './take-away.tsx';
 
+const loadTakeAway = async () => (await import('./take-away.tsx')).TakeAway;
 const loadPersons = async () => (await import('./persons-drawer.tsx')).PersonsDrawer;
 
 const insights = createClient(InsightsService, transport);
@@ -77,12 +77,12 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
     <section class="card answer" aria-label="Answer" aria-busy={isLoading || !isReady}>
       <header>
         <h2>{range.name}</h2>
-        <TakeAway
-          projectId={projectId}
-          form={form}
-          question={question}
-          request={requestOf(asked)}
-          sources={data?.answer.sources ?? []}
+        <Loaded
+          load={loadTakeAway}
+          with={{
+            ...{ projectId, form, question, request: requestOf(asked) },
+            sources: data?.answer.sources ?? [],
+          }}
         />
       </header>
       {question.missing ? <p class="hint">{question.missing}</p> : null}

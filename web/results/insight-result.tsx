@@ -8,17 +8,17 @@ import type {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { learnSegments } from '../filter/segment-names.ts';
 import { Loaded } from '../ui/loaded.tsx';
-import { Segments } from './segments.tsx';
 import type { Opened, Rows, Shown } from './shown.ts';
-import { TopList } from './top-list.tsx';
 import { Trends } from './trends.tsx';
 import '../styles/results.css';
 
-/** A question needs one of these drawings, and the overview none. */
+/** A question needs one of these drawings or trends, and the overview none of them. */
 const loadFunnel = async () => (await import('./funnel/funnel.tsx')).Funnel;
 const loadLifecycle = async () => (await import('./users/lifecycle.tsx')).Lifecycle;
 const loadRetention = async () => (await import('./users/retention.tsx')).Retention;
+const loadSegments = async () => (await import('./segments.tsx')).Segments;
 const loadStickiness = async () => (await import('./users/stickiness.tsx')).Stickiness;
+const loadTopList = async () => (await import('./top-list.tsx')).TopList;
 const loadUserFlow = async () => (await import('./flow.tsx')).UserFlow;
 
 /** `isTile`: without tables of what the chart says in words. */
@@ -51,11 +51,12 @@ export function InsightResult(props: {
     }
     case 'segmentation': {
       const segments = before?.case === 'segmentation' ? before.value : undefined;
-      return <Segments {...shared} {...both(result.value, segments)} />;
+      const of = both(result.value, segments);
+      return <Later {...later} load={loadSegments} name="the numbers" {...of} />;
     }
     case 'topK': {
       const top = before?.case === 'topK' ? before.value : undefined;
-      return <TopList {...shared} {...both(result.value, top)} />;
+      return <Later {...later} load={loadTopList} name="the list" {...both(result.value, top)} />;
     }
     case 'funnel': {
       const funnel = before?.case === 'funnel' ? before.value : undefined;

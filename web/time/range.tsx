@@ -2,13 +2,13 @@
 // included.
 
 import { useState } from 'preact/hooks';
-import { Field } from '../fields/field.tsx';
 import { address, setQuery } from '../router.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Loaded } from '../ui/loaded.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { currentZone, formatTime } from './time.tsx';
-import { dayOf, dayText, parseDay, startOfDay, startOfDayAt } from './zone.ts';
+import { dayOf, parseDay, startOfDay, startOfDayAt } from './zone.ts';
 
 export type Range = { from: Date; to: Date; name: string };
 
@@ -57,6 +57,8 @@ export function hasRange(query: URLSearchParams): boolean {
   return query.has('range') || query.has('from');
 }
 
+const loadOwnDays = async () => (await import('./own-days.tsx')).OwnDays;
+
 /** A menu of ranges, and a dialog for days of one's own. `saved`: the name of the range where the address has none. */
 export function RangePicker({ saved }: { saved?: string }) {
   const asked = useRange();
@@ -104,37 +106,15 @@ export function RangePicker({ saved }: { saved?: string }) {
         </MenuItem>
         <MenuItem onChoose={() => setOwn(true)}>Days of your own…</MenuItem>
       </Menu>
-      {isOwn ? <OwnDays range={range} onClose={() => setOwn(false)} /> : null}
+      {isOwn ? (
+        <Dialog title="Days of your own" onClose={() => setOwn(false)}>
+          <Loaded
+            load={loadOwnDays}
+            name="the fields"
+            with={{ range, onDone: () => setOwn(false) }}
+          />
+        </Dialog>
+      ) : null}
     </>
-  );
-}
-
-function OwnDays({ range, onClose }: { range: Range; onClose: () => void }) {
-  const zone = currentZone();
-  const [from, setFrom] = useState(dayText(range.from, zone));
-  const [to, setTo] = useState(dayText(new Date(range.to.getTime() - 1), zone));
-  const isGood = from !== '' && to !== '' && from <= to;
-  return (
-    <Dialog title="Days of your own" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!isGood) return;
-          onClose();
-          setQuery({ range: undefined, from, to });
-        }}
-      >
-        <div class="row">
-          <Field label="First day" type="date" value={from} onValue={setFrom} />
-          <Field label="Last day" type="date" value={to} onValue={setTo} />
-        </div>
-        <p class="hint">Days begin and end in {zone}.</p>
-        <div class="row end">
-          <button type="submit" class="primary" disabled={!isGood}>
-            Show them
-          </button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -6,10 +6,10 @@ import { loadCode } from '../shell/load-code.ts';
 import { Fault } from './fault.tsx';
 import { Loading } from './loading.tsx';
 
-/** Shows the component that `load` resolves with. `name` is read as "Loading NAME". */
+/** Shows the component that `load` resolves with. `name` is read as "Loading NAME", and nothing without one. */
 export function Loaded<Props extends object>(props: {
   load: () => Promise<ComponentType<Props>>;
-  name: string;
+  name?: string;
   with: Props;
 }) {
   const [loaded, setLoaded] = useState<{ Content: ComponentType<Props> }>();
@@ -25,5 +25,6 @@ export function Loaded<Props extends object>(props: {
     return () => end.abort();
   }, []);
   if (fault) return <Fault cause={fault} retry={() => window.location.reload()} />;
-  return loaded ? <loaded.Content {...props.with} /> : <Loading of={props.name} />;
+  if (loaded) return <loaded.Content {...props.with} />;
+  return props.name === undefined ? null : <Loading of={props.name} />;
 }
