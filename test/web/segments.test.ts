@@ -118,6 +118,11 @@ describe.runIf(hasBrowser)('segments', () => {
     await page.getByText('not in Buyers', { exact: true }).first().waitFor({ state: 'detached' });
     expect(new URL(page.url()).searchParams.get('q')).toContain(`"segments":["${chosen}"]`);
     expect(await axe(page)).toEqual([]);
+    await open(page, '/boards/overview');
+    const visitors = page.getByRole('group', { name: 'Visitors', exact: true });
+    await visitors.getByText('4', { exact: true }).waitFor();
+    await chooseSegment(page, 'Segment', 'Buyers');
+    await visitors.getByText('1', { exact: true }).waitFor();
     await open(page, `?segments=${chosen}`);
     await button(page, 'Visitors')
       .or(page.getByRole('button', { name: /^Visitors 1 / }))

@@ -11,6 +11,7 @@ import {
 import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
 import { areBotsCounted } from '../filter/bots.tsx';
+import { segmentsOfAddress } from '../filter/known-segments.ts';
 import { boardTime, timeQuery } from '../question/board-time.ts';
 import { type Resource, useResource } from '../resource.ts';
 import { busySeconds } from '../retries/busy-tiles.ts';
@@ -22,17 +23,19 @@ import { learnClock } from '../time/zone.ts';
 export const dashboards = createClient(DashboardsService, transport);
 export const insights = createClient(InsightsService, transport);
 
-/** The board for the address's range, else for its own. */
+/** The board for the address's range, else for its own, and for the people of the address's segments alone. */
 export function useBoard(projectId: string, id: string): Resource<RenderResponse> {
   const range = useRange();
   const { query } = address.value;
   const leaveOutBots = !areBotsCounted();
-  const key = `board ${projectId} ${id} ${JSON.stringify(timeQuery(query))} ${leaveOutBots}`;
+  const segments = segmentsOfAddress();
+  const which = `${JSON.stringify(timeQuery(query))} ${leaveOutBots}`;
+  const key = `board ${projectId} ${id} ${which} ${segments}`;
   const time = hasRange(query) ? { timeRange: boardTime(query, range) } : {};
   return useResource(
     key,
     async (end) => {
-      const asked = { id, leaveOutBots, ...time };
+      const asked = { id, leaveOutBots, segments, ...time };
       const board = await dashboards.render(asked, inProject(projectId, end));
       // A board may have a zone of its own.
       if (board.time) learnClock(board.time.timezone, board.time.clock);
