@@ -30,7 +30,7 @@ export function htmlPage(options: {
     `<title>${escapeHtml(title)}</title>`,
     '<style>@media (prefers-color-scheme:dark){',
     '.page,.card{background:#14171d!important}.ink,.ink a{color:#e8ebf1!important}',
-    '.faint{color:#a3acbc!important}.line{border-color:#323946!important}',
+    '.faint,.faint a,.same{color:#a3acbc!important}.line{border-color:#323946!important}',
     '.up{color:#5fce93!important}.down{color:#ff8f85!important}}</style></head>',
     `<body class="page" style="margin:0;padding:0;background:#f4f6f9;${font}">`,
     `<div style="display:none;max-height:0;overflow:hidden">${escapeHtml(preheader)}</div>`,

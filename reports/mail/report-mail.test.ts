@@ -1,0 +1,262 @@
+// The mail of a report: the same figures in HTML and in plain text, of every form of question, within its bound, and
+// nothing in it that a sender of events could make a link or a header of.
+
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { describe, expect, it } from 'vitest';
+import {
+  type SharedTile,
+  SharedTileSchema,
+} from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+import {
+  type InsightQuerySpecSchema,
+  InsightType,
+  type QueryResponseSchema,
+  SessionMetric,
+  TopKQuery_Dimension,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { reportMail } from './report-mail.ts';
+
+type Spec = MessageInitShape<typeof InsightQuerySpecSchema>;
+type Answer = MessageInitShape<typeof QueryResponseSchema>;
+
+const days = ['2026-03-28', '2026-03-29'].map((day) => `${day}T00:00:00+01:00`);
+
+function tileOf(title: string, question: Spec, value: Answer, previous?: Answer): SharedTile {
+  return create(SharedTileSchema, {
+    ...{ id: title, title, question, content: { case: 'insight', value } },
+    ...(previous !== undefined && { previous }),
+  });
+}
+
+const content = {
+  ...{ reportName: 'Weekly', projectName: 'Shop', organizationName: 'Shops', boardName: 'Board' },
+  ...{ period: '23 March 2026 to 29 March 2026', comparedWith: 'the week before' },
+  ...{ isIncomplete: false, leftOut: 0, isTest: false },
+  ...{ boardUrl: 'https://app.example.com/p/1', unsubscribeUrl: 'https://app.example.com/r/2' },
+};
+const mailOf = (tiles: SharedTile[], changes = {}) => reportMail({ ...content, ...changes, tiles });
+
+const segments = (value: number, breakdown: Record<string, string> = {}): Answer => ({
+  result: { case: 'segmentation', value: { series: [{ value, breakdown }] } },
+});
+const topK = (rows: [string, number][]): Answer => ({
+  result: {
+    case: 'topK',
+    value: { rows: rows.map(([dimensionValue, value]) => ({ dimensionValue, value })) },
+  },
+});
+const number = { insightType: InsightType.SEGMENTATION };
+const paths: Spec = {
+  insightType: InsightType.TOP_K,
+  topK: { dimension: TopKQuery_Dimension.PROPERTY, property: '$pathname' },
+};
+const points = (...values: number[]) => values.map((value) => ({ value }));
+const incompleteFrom = timestampFromMs(0);
+
+describe('shows', () => {
+  it.each<[string, SharedTile, string[]]>([
+    [
+      'a figure with its change',
+      tileOf(
+        'Signups',
+        { ...number, events: [{ event: { kind: 'sign_up' } }] },
+        segments(90),
+        segments(100),
+      ),
+      ['Signups', '90', '−10%'],
+    ],
+    [
+      'a share and a duration',
+      tileOf(
+        'Bounces',
+        { ...number, session: { metric: SessionMetric.BOUNCE_RATE } },
+        segments(0.253),
+      ),
+      ['25%'],
+    ],
+    [
+      'groups with the change of each',
+      tileOf(
+        'Pages',
+        paths,
+        topK([
+          ['/a', 30],
+          ['/b', 10],
+        ]),
+        topK([
+          ['/b', 5],
+          ['/a', 30],
+        ]),
+      ),
+      ['/\u200ba', '30', '±0%', '/\u200bb', '10', '+100%'],
+    ],
+    [
+      'a course with the change of each day, and what is not complete',
+      tileOf(
+        'Course',
+        { insightType: InsightType.TRENDS, events: [{ event: { kind: 'page_view' } }] },
+        {
+          bucketLabels: days,
+          result: { case: 'trends', value: { series: [{ points: points(4, 8), incompleteFrom }] } },
+        },
+        { result: { case: 'trends', value: { series: [{ points: points(2, 8) }] } } },
+      ),
+      ['Sat 28 Mar', '4', '+100%', 'Sun 29 Mar', 'The last figures are not complete'],
+    ],
+    [
+      'the steps of a funnel',
+      tileOf(
+        'Way',
+        { insightType: InsightType.FUNNEL },
+        {
+          result: {
+            case: 'funnel',
+            value: {
+              series: [
+                {
+                  steps: [
+                    { eventKind: 'page_view', total: 200 },
+                    { eventKind: 'purchase', total: 30 },
+                  ],
+                  incompleteFrom,
+                },
+              ],
+            },
+          },
+        },
+      ),
+      ['1. Page view', '200', '2. Purchase', '30', '15%', 'their time is not over'],
+    ],
+    [
+      'a retention',
+      tileOf(
+        'Back',
+        { insightType: InsightType.RETENTION },
+        {
+          result: {
+            case: 'retention',
+            value: { series: [{ means: [{ size: 10, returned: 4, share: 0.4 }] }] },
+          },
+        },
+      ),
+      ['At first', '4', '10', '40%'],
+    ],
+    [
+      'a lifecycle',
+      tileOf(
+        'Life',
+        { insightType: InsightType.LIFECYCLE },
+        {
+          bucketLabels: days,
+          result: {
+            case: 'lifecycle',
+            value: { newUsers: points(11, 12), returningUsers: points(13, 14) },
+          },
+        },
+      ),
+      ['Sat 28 Mar', '11', '13', 'Sun 29 Mar', '12', '14'],
+    ],
+    [
+      'a stickiness',
+      tileOf(
+        'Sticky',
+        { insightType: InsightType.STICKINESS },
+        {
+          result: { case: 'stickiness', value: { points: [{ buckets: 1, value: 21 }] } },
+        },
+      ),
+      ['Active 1 time', '21'],
+    ],
+    [
+      'the ways of a flow',
+      tileOf(
+        'Ways',
+        { insightType: InsightType.USER_FLOW },
+        {
+          result: {
+            case: 'userFlow',
+            value: { links: [{ source: '0:page_view', target: '1:!others', value: 22n }] },
+          },
+        },
+      ),
+      ['1. page_view → 2. all others', '22'],
+    ],
+  ])('%s', (_, tile, figures) => {
+    const { text, html } = mailOf([tile]);
+    for (const figure of figures) {
+      expect(text).toContain(figure);
+      expect(html).toContain(figure);
+    }
+  });
+
+  it('persons to members, and nobody to others', () => {
+    const question: Spec = {
+      insightType: InsightType.TOP_K,
+      topK: { dimension: TopKQuery_Dimension.USER },
+    };
+    const profile = { id: 'p', externalId: 'ada' };
+    const answer = (fields: object): Answer => ({
+      result: { case: 'topK', value: { rows: [{ value: 3, ...fields }] } },
+    });
+    expect(mailOf([tileOf('Top', question, answer({ profile }))]).text).toContain('ada: 3');
+    expect(mailOf([tileOf('Top', question, answer({}))]).text).toContain('User 1: 3');
+  });
+
+  it('what failed, what is empty, what was left out and what is not complete', () => {
+    const error = create(SharedTileSchema, {
+      ...{ title: 'Broken', question: number },
+      content: { case: 'error', value: { code: 'internal', message: 'SELECT secret' } },
+    });
+    const { text, html } = mailOf([error, tileOf('Nobody', paths, topK([]))], {
+      ...{ isIncomplete: true, leftOut: 1 },
+    });
+    for (const shown of [text, html]) {
+      expect(shown).toContain('This question could not be answered.');
+      expect(shown).toContain('Nothing happened.');
+      expect(shown).toContain('Not all events of this time were counted');
+      expect(shown).toContain('One earlier report was left out');
+      expect(shown).not.toContain('secret');
+    }
+    expect(mailOf([]).text).toContain('The board is empty.');
+  });
+});
+
+it('has at most 90,000 bytes, and says how many parts have no room', () => {
+  const rows = Array.from({ length: 100 }, (_, index): [string, number] => [
+    `/${'<&>"\u{1F600}'.repeat(20)}${index}`,
+    index + 1,
+  ]);
+  const { html, text } = mailOf(
+    Array.from({ length: 100 }, (_, index) => tileOf(`Tile ${index}`, paths, topK(rows))),
+  );
+  expect(Buffer.byteLength(html)).toBeGreaterThan(60_000);
+  expect(Buffer.byteLength(html)).toBeLessThanOrEqual(90_000);
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(90_000);
+  expect(text).toMatch(/\d+ more parts have no room here/);
+  expect(text).toContain('69 more rows are on the board.');
+});
+
+it.each([
+  'https://evil.example/x?y=1',
+  'www.evil.example',
+  'eve@evil.example',
+  'a\r\nBcc: eve@evil.example',
+  '"><img src=x onerror=alert(1)>',
+  '\u202egro.live',
+  '[x](//evil.example)',
+])('%j is no link, no markup and no header', (value) => {
+  const question: Spec = { ...number, breakdowns: [{ property: 'x' }] };
+  const text = create(SharedTileSchema, { title: value, content: { case: 'markdown', value } });
+  const tiles = [tileOf(value, question, segments(1, { x: value })), text];
+  const mail = mailOf(tiles, { reportName: value, boardName: value, projectName: value });
+  const own = ['https://app.example.com/p/1', 'https://app.example.com/r/2'];
+  for (const shown of [mail.text, mail.html.replace(/<style>.*?<\/style>/s, '')]) {
+    let rest = shown;
+    for (const url of own) rest = rest.replaceAll(url, '');
+    expect(rest).not.toMatch(/:\/\/|evil\.example|@evil|gro\.live|\u202e/);
+  }
+  expect(mail.subject).not.toMatch(/[\p{Cc}\u2028\u2029]|evil\.|:\/\//u);
+  // Values of attributes are quoted, and hold no quote.
+  expect(mail.html.replace(/"[^"]*"/g, '')).not.toMatch(/<img|<[^>]*onerror/);
+});
