@@ -15,8 +15,8 @@ import { dueRun, nextRunMs } from './due-run.ts';
 import type { HeldReport, ReportParts } from './report-parts.ts';
 import { finish, openRun, sendRun } from './send-run.ts';
 
-/** A board takes half of it at most, and a mail another third. */
-const leaseMs = 120_000;
+/** A board takes two thirds of it at most; it is renewed before a mail. */
+const leaseMs = 90_000;
 const againMs = 10_000;
 /** The project's zone may change meanwhile. */
 const longestRestMs = 600_000;
