@@ -5,13 +5,14 @@ import {
   type InsightQuerySpec,
   type SegmentationResult,
   type SegmentationSeries,
+  SessionMetric,
   type TopKResult,
   type TopKRow,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Answered, cellOf } from '../answered.ts';
 import { figure } from '../figures.ts';
 import { kindName, seriesName, valueName, writerOf } from '../question-names.ts';
-import { type ReportPart, tableOf, withBars } from '../report-part.ts';
+import { type Cell, type ReportPart, tableOf, withBars } from '../report-part.ts';
 import { lineInMail } from '../text-in-mail.ts';
 
 export function partOfSegments(asked: Answered<SegmentationResult>): ReportPart {
@@ -19,12 +20,19 @@ export function partOfSegments(asked: Answered<SegmentationResult>): ReportPart 
   const write = writerOf(spec);
   const rows = result.series.map((series) => {
     const former = before?.series.find((one) => isSame(one, series))?.value;
-    const cells = [cellOf(write, series.value, former)];
+    const cells = [withTone(spec, cellOf(write, series.value, former))];
     return { name: seriesName(spec, series), cells, value: series.value };
   });
   if (spec.breakdowns.length > 0) return tableOf(title, [''], withBars(rows));
   const figures = rows.map(({ name, cells }) => ({ name, cells }));
   return { kind: 'figures', title, rows: figures, notes: [] };
+}
+
+/** A change of the bounce rate has no colour: less is better, and green would say more. */
+function withTone({ session }: InsightQuerySpec, cell: Cell): Cell {
+  const { change } = cell;
+  if (session?.metric !== SessionMetric.BOUNCE_RATE || change === undefined) return cell;
+  return { ...cell, change: { ...change, direction: 'same' } };
 }
 
 export function partOfTopK(asked: Answered<TopKResult>): ReportPart {
