@@ -136,6 +136,8 @@ const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code'
 /** A value of a property; a country by its name. */
 export function valueName(property: string, value: string | undefined): string {
   if (value === undefined) return '(none)';
+  // "in" and "not in"; the tile's title says which.
+  if (property.startsWith('segment.')) return `${value} the segment`;
   if (property === '$country' && /^[A-Z]{2}$/.test(value)) return countries.of(value) ?? value;
   return value === '' ? '(empty)' : lineInMail(value, maxNameCharacters);
 }

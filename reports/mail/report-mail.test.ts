@@ -76,6 +76,15 @@ describe('shows', () => {
       ['25%'],
     ],
     [
+      'the groups of a segment',
+      tileOf(
+        'Buyers',
+        { ...number, breakdowns: [{ property: 'segment.1' }] },
+        segments(7, { 'segment.1': 'not in' }),
+      ),
+      ['not in the segment', '7'],
+    ],
+    [
       'groups with the change of each',
       tileOf(
         'Pages',
