@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const { SUM, AVG } = AggregationType;
+const { SUM, AVG, AVG_PER_USER } = AggregationType;
 const range = { fromMs: firstMs, toMs: firstMs + days * dayMs, granularity: Granularity.DAY };
 const max = Number.MAX_VALUE;
 const draw = createDraw(7);
@@ -200,4 +200,22 @@ describe.each([
       );
     }
   });
+});
+
+it('a mean of users’ means is rounded once for each user, and once of these', async () => {
+  const project = new AskedProject(service);
+  await project.store(eventsOf(Object.entries(groups)));
+  const events = [{ aggregation: AVG_PER_USER, aggregationProperty: 'amount' }];
+  const asked = { insightType: InsightType.SEGMENTATION, events };
+  const means = Object.entries(groups).map(
+    ([group, values]) => [group, exactMean(values)] as const,
+  );
+  const { result: whole } = await project.ask(asked, range);
+  if (whole.case !== 'segmentation') throw new Error('another form');
+  expect(whole.value.total).toBe(exactMean(means.map(([, mean]) => mean)));
+  const split = { ...asked, breakdowns: [{ property: 'group' }], breakdownLimit: 100 };
+  const { result } = await project.ask(split, range);
+  if (result.case !== 'segmentation') throw new Error('another form');
+  const found = result.value.series.map(({ breakdown, value }) => [breakdown['group'], value]);
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(means));
 });

@@ -52,14 +52,17 @@ function sumsSql(by: string, events: string, isWeighed: boolean): string {
 
 /**
  * A user without a number has no mean. Of two numbers the engine's own sum is rounded once, and half of it is a double;
- * so few users have more that these are added up exactly by themselves.
+ * the sums of more are the items of an array that only the few users have who need one. To round them costs by the
+ * block of rows, of which a table of two levels makes 256: large ones still do, so that they may go to disk.
  */
 function meansSql(by: string, events: string, isWeighed: boolean): string {
   const first = isWeighed ? ', max(is_first) AS is_first' : '';
-  const users = `SELECT ${by}, groupArrayIf(number, isFinite(number)) AS numbers, length(numbers) AS count,
-      arraySum(numbers) AS sum${first} FROM (${events}) GROUP BY ${by}, user_key`;
-  const mean = `multiIf(count = 0, NULL, count <= 2 AND isFinite(sum), sum / count, ${nearestDoubleSql(exactSumSql('numbers'), 'count')})`;
-  const means = `SELECT ${by}, ${mean} AS number${isWeighed ? ', is_first' : ''} FROM (${users})`;
+  const users = `SELECT ${by}, groupArrayIf(number, isFinite(number)) AS numbers, length(numbers) AS count, arraySum(numbers) AS sum${first}
+    FROM (${events}) GROUP BY ${by}, user_key SETTINGS group_by_two_level_threshold = 0, group_by_two_level_threshold_bytes = ${100 * 1_048_576}`;
+  const sums = `SELECT *, arrayMap(some -> ${exactSumSql('some')}, if(count <= 2 AND isFinite(sum), [], [numbers])) AS sums FROM (${users})`;
+  const exact = `arrayMap(one -> ${nearestDoubleSql('one', 'count')}, sums)[1]`;
+  const mean = `multiIf(count = 0, NULL, empty(sums), sum / count, ${exact}) AS number`;
+  const means = `SELECT ${by}, ${mean}${isWeighed ? ', is_first' : ''} FROM (${sums})`;
   if (!isWeighed) return `SELECT ${by}, a, b, c AS weight FROM (${exactSumsSql(by, means)})`;
   return `SELECT ${by}, a, b, weight FROM (${exactSumsSql(by, means, { weight: ['countIf', 'is_first'] })})`;
 }
