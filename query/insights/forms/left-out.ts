@@ -26,10 +26,12 @@ export function leftOutSql(question: Question, parts: readonly Counted[]): strin
     anyOf(of.map(({ condition }) => condition));
   const ofUsers = parts.filter(({ countsUsers }) => countsUsers);
   const selects: string[] = [];
-  if (ofUsers.length > 0 && !spec.includeCookieless) {
+  // Events without a user are of nobody in a segment.
+  const hasNobodys = ofUsers.length > 0 && spec.segments.length === 0;
+  if (hasNobodys && !spec.includeCookieless) {
     selects.push(cookielessSql(question, conditionOf(ofUsers)));
   }
-  if (ofUsers.length > 0 && question.hasDeletions()) {
+  if (hasNobodys && question.hasDeletions()) {
     selects.push(deletedSql(question, conditionOf(ofUsers)));
   }
   if (parts.length > 0 && asOfMs !== undefined) {

@@ -49,7 +49,7 @@ function eventTables(question: Question, { count, windowMs, query }: Funnel): st
       ? "''"
       : holdProperty === '$sessionId'
         ? 'session'
-        : breakdownText(holdProperty);
+        : breakdownText(question, holdProperty);
   const flags = [
     ...steps.map((step, index) => `${step} AS is${index + 1}`),
     ...numbers(1, count).map((step) => `${endsAfter(step)} AS x${step}`),

@@ -1,7 +1,8 @@
 // The events that a question selects and its result does not count, with the reason.
 
 import { dayMs } from '../../../../platform/clock.ts';
-import type { EventFilter, Question } from '../questions/question.ts';
+import type { EventFilter } from '../questions/event-filter.ts';
+import type { Question } from '../questions/question.ts';
 import type { LeftOut } from './part.ts';
 import { matches, numberOf } from './statement/conditions.ts';
 import { isInRange, rangeMs } from './statement/selection.ts';

@@ -11,7 +11,7 @@ import type { Row, Tables } from './tables.ts';
 export async function topAnswer(tables: Tables, question: Question): Promise<Part> {
   const top = question.topK ?? { dimension: 'EVENT_KIND' };
   const dimension = {
-    PROPERTY: () => breakdownText(top.property ?? ''),
+    PROPERTY: () => breakdownText(question, top.property ?? ''),
     EVENT_KIND: () => 'kind',
     USER: () => 'person_id',
   }[top.dimension]();

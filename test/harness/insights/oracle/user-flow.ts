@@ -1,6 +1,7 @@
 // User flow: the ways of visits from step to step.
 
-import type { EventFilter, Question } from '../questions/question.ts';
+import type { EventFilter } from '../questions/event-filter.ts';
+import type { Question } from '../questions/question.ts';
 import type { Part } from './part.ts';
 import { breakdownText, matches } from './statement/conditions.ts';
 import { isInRange, presentEvents } from './statement/selection.ts';
@@ -15,7 +16,8 @@ function isFromEnd({ flow }: Question): boolean {
 function flowTables(question: Question): string {
   const flow = question.userFlow ?? {};
   const { from, to } = question.flow ?? {};
-  const value = flow.nodeKind === 'PROPERTY' ? breakdownText(flow.nodeProperty ?? '') : 'kind';
+  const value =
+    flow.nodeKind === 'PROPERTY' ? breakdownText(question, flow.nodeProperty ?? '') : 'kind';
   const hops = flow.maxHops || 5;
   const kept = flow.maxNodes || 20;
   const isEnd = (event: EventFilter | undefined): string =>

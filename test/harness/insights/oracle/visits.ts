@@ -4,7 +4,8 @@
 import { dayMs } from '../../../../platform/clock.ts';
 import type { Question, SessionMetric } from '../questions/question.ts';
 import type { Part } from './part.ts';
-import { meetsGroups, meetsScope } from './statement/conditions.ts';
+import { meetsGroups } from './statement/conditions.ts';
+import { meetsScope } from './statement/filters.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
 import { incompleteFrom } from './statement/incomplete.ts';
 import { bucketKey, bucketTables, isInRange, presentEvents } from './statement/selection.ts';

@@ -1,7 +1,8 @@
 // What a list of questions asks for: how many questions have each form, aggregation, operator, source, unit, metric,
 // node and dimension.
 
-import type { Filter, Question } from './question.ts';
+import type { Filter } from './event-filter.ts';
+import type { Question } from './question.ts';
 
 /** The number of questions with each feature, such as `operator IN`. */
 export function coverage(questions: readonly Question[]): Map<string, number> {

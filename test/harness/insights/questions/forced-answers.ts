@@ -8,6 +8,11 @@ import { planOf } from '../../../../query/insights/forms/forms.ts';
 import type { PropertyTypes } from '../../../../query/insights/read/property-types.ts';
 import { readQuestion } from '../../../../query/insights/read/question.ts';
 import type { Need, SourceName } from '../../../../query/insights/sources/ladder.ts';
+import {
+  conditionIn,
+  type FindSegment,
+  type Segments,
+} from '../../../../query/segments/named-segments.ts';
 import { type ReadService, startReadService } from '../../services/read-service.ts';
 import type { Part } from '../oracle/part.ts';
 import { readAnswer } from './product-answer.ts';
@@ -64,6 +69,7 @@ interface ForcedName {
 
 export class ForcedAnswers {
   readonly #stack: { clickhouseUrl: string; projectId: string };
+  readonly #segments: Segments;
   /** All answers are given as of that moment. */
   readonly untilMs = Date.now();
   /** Of sources of which nothing is kept. */
@@ -71,15 +77,17 @@ export class ForcedAnswers {
   /** How many questions each of `forcedNeeds` answered; of kept days, those that were found. */
   readonly answered = new Map<string, number>();
 
-  constructor(stack: { clickhouseUrl: string; projectId: string }) {
+  constructor(stack: { clickhouseUrl: string; projectId: string }, segments: Segments = new Map()) {
     this.#stack = stack;
+    this.#segments = segments;
   }
 
   /** The names under which a part of the question may be answered, and what is counted by each. */
   namesOf(question: Question): ForcedName[] {
     const request = fromJson(QueryRequestSchema, JSON.parse(JSON.stringify(requestOf(question))));
     const types = new Map((question.breakdowns ?? []).map((property) => [property, ofColumn]));
-    const asked = readQuestion(this.#stack.projectId, request);
+    const checked = readQuestion(this.#stack.projectId, request);
+    const asked = { ...checked, conditionOf: conditionIn(this.#segments) };
     return [...forced].flatMap(([name, { sources, isKept }]) => {
       const { notes } = planOf({ ...asked, sources }, { types, hasDeletions: true }).question;
       const [first] = sources;
@@ -109,7 +117,8 @@ export class ForcedAnswers {
     const { clickhouseUrl } = this.#stack;
     const completeUntilMs = async () => this.untilMs;
     const service =
-      this.#services.get(name) ?? startReadService({ clickhouseUrl, ladder, completeUntilMs });
+      this.#services.get(name) ??
+      startReadService({ clickhouseUrl, ladder, completeUntilMs, findSegment: this.#find });
     this.#services.set(name, service);
     return this.#ask(await service, question);
   }
@@ -136,6 +145,7 @@ export class ForcedAnswers {
     const clock = { nowMs: () => this.untilMs };
     const service = await startReadService({
       ...{ clickhouseUrl, ladder, reader, completeUntilMs, clock, nowMs: () => nowMs },
+      findSegment: this.#find,
     });
     try {
       await this.#ask(service, question);
@@ -146,6 +156,8 @@ export class ForcedAnswers {
       await service.stop();
     }
   }
+
+  readonly #find: FindSegment = async (_, id) => this.#segments.get(id);
 
   async #ask(service: ReadService, question: Question): Promise<Part> {
     const method = 'shared.insights.v1.InsightsService/Query';

@@ -13,12 +13,11 @@ import type { GeneratedProject } from '../project/generated-project.ts';
 import { allZones, lastSureMs, type Season } from '../project/seasons.ts';
 import { createDraw, type Draw } from '../random.ts';
 import { createDeck, type Deal } from './deck.ts';
+import type { EventFilter, Filter } from './event-filter.ts';
 import {
   type Aggregation,
   aggregations,
-  type EventFilter,
   type EventQuery,
-  type Filter,
   type FilterGroup,
   type Question,
   readsProperty,
@@ -391,7 +390,7 @@ export class QuestionSource {
     const draw = this.#draw;
     if (draw.chance(0.7)) return {};
     const group = (): FilterGroup => ({
-      filters: this.#several(1, 2, () => this.#filter()),
+      filters: this.#several(1, 2, () => this.filter()),
       ...(draw.chance(0.5) && { operator: draw.pick(['AND', 'OR'] as const) }),
     });
     return {
@@ -405,7 +404,7 @@ export class QuestionSource {
     const kind = draw.chance(0.35)
       ? ''
       : draw.pick(kinds.slice(0, draw.chance(0.7) ? 3 : kinds.length));
-    const filters = draw.chance(filtered) ? [this.#filter()] : [];
+    const filters = draw.chance(filtered) ? [this.filter()] : [];
     if (draw.chance(0.25)) {
       const several = this.#several(1, 4, () => draw.pick(kinds));
       return { kinds: several, ...(filters.length > 0 && { filters }) };
@@ -413,7 +412,8 @@ export class QuestionSource {
     return { ...(kind !== '' && { kind }), ...(filters.length > 0 && { filters }) };
   }
 
-  #filter(): Filter {
+  /** On a property of events or a trait. */
+  filter(): Filter {
     const draw = this.#draw;
     const operator = this.#operator();
     const source = this.#source();

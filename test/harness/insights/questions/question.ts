@@ -1,21 +1,7 @@
 // A question and its answer in the JSON of InsightsService.Query, as far as the oracle reads them.
 
-export interface Filter {
-  property: string;
-  /** Without FILTER_OPERATOR_. */
-  operator: string;
-  value?: string;
-  values?: string[];
-  /** Without PROPERTY_SOURCE_. */
-  source?: 'AUTO' | 'CUSTOM' | 'PROFILE';
-}
-
-export interface EventFilter {
-  kind?: string;
-  /** In place of `kind`. */
-  kinds?: string[];
-  filters?: Filter[];
-}
+import type { Segment } from '../segments/segment.ts';
+import { type EventFilter, eventFilterOf, type Filter, filterOf } from './event-filter.ts';
 
 export interface EventQuery {
   event?: EventFilter;
@@ -118,6 +104,10 @@ export interface Question {
     omitOthers?: boolean;
   };
   includeCookieless?: boolean;
+  /** Whose events are read. */
+  segments?: Segment[];
+  /** Those that breakdowns, groups and nodes name. */
+  splitBy?: Segment[];
   /** The range, in milliseconds since the epoch. */
   fromMs: number;
   toMs: number;
@@ -136,7 +126,7 @@ export function requestOf(question: Question): Record<string, unknown> {
     insightType: `INSIGHT_TYPE_${question.type}`,
     events: question.events?.map(({ event, aggregation, revenue, ...rest }) => ({
       ...rest,
-      event: eventFilter(event),
+      event: eventFilterOf(event),
       aggregation: aggregation && `AGGREGATION_TYPE_${aggregation}`,
       revenue: revenue && `REVENUE_MEASURE_${revenue}`,
     })),
@@ -163,27 +153,28 @@ export function requestOf(question: Question): Record<string, unknown> {
       order: funnel.order && `ORDER_${funnel.order}`,
       reentry: funnel.reentry && `REENTRY_${funnel.reentry}`,
       exclusions: funnel.exclusions?.map(({ event, ...steps }) => ({
-        ...{ ...steps, event: eventFilter(event) },
+        ...{ ...steps, event: eventFilterOf(event) },
       })),
     },
     session: session && {
       metric: `SESSION_METRIC_${session.metric}`,
-      scope: eventFilter(session.scope),
+      scope: eventFilterOf(session.scope),
     },
     userFlow: userFlow && {
       ...userFlow,
       nodeKind: userFlow.nodeKind && `NODE_KIND_${userFlow.nodeKind}`,
       groupBy: userFlow.groupBy && `GROUP_BY_${userFlow.groupBy}`,
-      scope: eventFilter(userFlow.scope),
+      scope: eventFilterOf(userFlow.scope),
     },
-    flow: flow && { from: eventFilter(flow.from), to: eventFilter(flow.to) },
+    flow: flow && { from: eventFilterOf(flow.from), to: eventFilterOf(flow.to) },
     topK: topK && {
       ...topK,
       dimension: `DIMENSION_${topK.dimension}`,
-      scope: eventFilter(topK.scope),
+      scope: eventFilterOf(topK.scope),
       metric: topK.metric && `AGGREGATION_TYPE_${topK.metric}`,
     },
     includeCookieless: question.includeCookieless,
+    segments: question.segments?.map(({ id }) => id),
   };
   return {
     spec,
@@ -194,18 +185,6 @@ export function requestOf(question: Question): Record<string, unknown> {
     granularity: question.granularity && `GRANULARITY_${question.granularity}`,
     timezone: question.timezone,
     asOf: question.asOfMs === undefined ? undefined : moment(question.asOfMs),
-  };
-}
-
-function eventFilter(event: EventFilter | undefined): Record<string, unknown> | undefined {
-  return event && { ...event, filters: event.filters?.map(filterOf) };
-}
-
-function filterOf({ operator, source, ...rest }: Filter): Record<string, unknown> {
-  return {
-    ...rest,
-    operator: `FILTER_OPERATOR_${operator}`,
-    source: source && `PROPERTY_SOURCE_${source}`,
   };
 }
 

@@ -1,34 +1,10 @@
-// When an event matches: its kind, filters and filter groups, each read from the definition of its operator.
+// When an event matches: its kind, filters and filter groups, and the segments of its person.
 
-import type { EventFilter, Filter, Question } from '../../questions/question.ts';
-import { decimal, double, text } from './literals.ts';
-
-/** Where a property's text and numbers are: NULL for an event without it. */
-interface Place {
-  text: string;
-  /** True, false or NULL for a number compared with `bound`. */
-  compares(sign: string, bound: string): string;
-  isNumber: string;
-}
-
-export function place(property: string, isTrait: boolean): Place {
-  const key = text(property);
-  if (isTrait) {
-    const number = `trait_numbers[${key}]`;
-    return {
-      text: `trait_texts[${key}]`,
-      compares: (sign, bound) => `(${number} ${sign} ${double(bound)})`,
-      isNumber: `${number} IS NOT NULL`,
-    };
-  }
-  const [int, real] = [`ints[${key}]`, `doubles[${key}]`];
-  return {
-    text: `texts[${key}]`,
-    compares: (sign, bound) =>
-      `coalesce(${int} ${sign} ${decimal(bound)}, ${real} ${sign} ${double(bound)})`,
-    isNumber: `(${int} IS NOT NULL OR ${real} IS NOT NULL)`,
-  };
-}
+import type { EventFilter } from '../../questions/event-filter.ts';
+import type { Question } from '../../questions/question.ts';
+import { all, condition, meetsScope, place } from './filters.ts';
+import { text } from './literals.ts';
+import { isInSegment } from './segments.ts';
 
 /** The number that SUM, AVG, MIN and MAX read, as a double; NULL for anything else. */
 export function numberOf(property: string): string {
@@ -37,73 +13,24 @@ export function numberOf(property: string): string {
 }
 
 /** The text by which a breakdown groups; NULL where it is lacking. */
-export function breakdownText(property: string): string {
+export function breakdownText(question: Question, property: string): string {
+  const segment = question.splitBy?.find(({ id }) => property === `segment.${id}`);
+  if (segment !== undefined)
+    return `CASE WHEN ${isInSegment(question, segment)} THEN 'in' ELSE 'not in' END`;
   return property.startsWith('profile.')
     ? place(property.slice('profile.'.length), true).text
     : place(property, false).text;
 }
 
-function condition({ property, operator, value = '', values = [], source }: Filter): string {
-  const { text: of, compares, isNumber } = place(property, source === 'PROFILE');
-  const isOneOf = (texts: readonly string[]) =>
-    `coalesce(${of} IN (${texts.map(text).join(', ')}), false)`;
-  const contains = `coalesce(contains(lower(${of}), lower(${text(value)})), false)`;
-  const within = (): string => {
-    const [lower = '', upper = ''] = values;
-    return `coalesce(${compares('>=', lower)} AND ${compares('<=', upper)}, false)`;
-  };
-  switch (operator) {
-    case 'EQUALS':
-      return isOneOf([value]);
-    case 'NOT_EQUALS':
-      return `NOT ${isOneOf([value])}`;
-    case 'IN':
-      return isOneOf(values);
-    case 'NOT_IN':
-      return `NOT ${isOneOf(values)}`;
-    case 'CONTAINS':
-      return contains;
-    case 'NOT_CONTAINS':
-      return `NOT ${contains}`;
-    case 'IS_SET':
-      return `(${of} IS NOT NULL)`;
-    case 'IS_NOT_SET':
-      return `(${of} IS NULL)`;
-    case 'LT':
-      return `coalesce(${compares('<', value)}, false)`;
-    case 'LTE':
-      return `coalesce(${compares('<=', value)}, false)`;
-    case 'GT':
-      return `coalesce(${compares('>', value)}, false)`;
-    case 'GTE':
-      return `coalesce(${compares('>=', value)}, false)`;
-    case 'BETWEEN':
-      return within();
-    case 'NOT_BETWEEN':
-      return `((${of} IS NULL) OR (${isNumber} AND NOT ${within()}))`;
-    default:
-      throw new Error(`no such operator: ${operator}`);
-  }
-}
-
-function all(conditions: readonly string[], operator: 'AND' | 'OR' = 'AND'): string {
-  return conditions.length === 0 ? 'true' : `(${conditions.join(` ${operator} `)})`;
-}
-
-/** The event meets the filter groups. */
-export function meetsGroups({ filterGroups = [], filterGroupsOperator }: Question): string {
+/** The event meets the filter groups, and its person is in the segments. */
+export function meetsGroups(question: Question): string {
+  const { filterGroups = [], filterGroupsOperator, segments = [] } = question;
   const groups = filterGroups.map(({ filters, operator }) => all(filters.map(condition), operator));
-  return all(groups, filterGroupsOperator);
+  const members = segments.map((segment) => isInSegment(question, segment));
+  return all([all(groups, filterGroupsOperator), ...members]);
 }
 
-/** The event has the kind and meets the event's own filters. */
-export function meetsScope({ kind = '', kinds = [], filters = [] }: EventFilter = {}): string {
-  const named = kind === '' ? kinds : [kind];
-  const ofKind = `kind IN (${named.map(text).join(', ')})`;
-  return all([...(named.length === 0 ? [] : [ofKind]), ...filters.map(condition)]);
-}
-
-/** The event matches: its kind, its own filters and the filter groups. */
+/** The event matches: its kind, its own filters, the filter groups and the segments. */
 export function matches(question: Question, event: EventFilter | undefined): string {
   return all([meetsScope(event), meetsGroups(question)]);
 }

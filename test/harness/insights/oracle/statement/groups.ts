@@ -5,8 +5,9 @@ import type { Row } from '../tables.ts';
 import { breakdownText } from './conditions.ts';
 
 /** SQL for the group of an event: a list of texts, NULL where a property is lacking. */
-export function groupOf({ breakdowns = [] }: Question): string {
-  const texts = breakdowns.map(breakdownText);
+export function groupOf(question: Question): string {
+  const { breakdowns = [] } = question;
+  const texts = breakdowns.map((property) => breakdownText(question, property));
   return `[${texts.join(', ')}]::VARCHAR[]`;
 }
 

@@ -34,10 +34,16 @@ export async function incompleteFrom(
 }
 
 /** A visit that began before `stop` goes on at most to the end of the UTC day after. */
-function isOver({ session, filterGroups = [] }: Question, stop: number, known: number): boolean {
+function isOver(
+  { session, filterGroups = [], segments = [] }: Question,
+  stop: number,
+  known: number,
+): boolean {
   const isEarly =
     session === undefined ||
-    (session.metric === 'SESSIONS' && session.scope === undefined && filterGroups.length === 0);
+    (session.metric === 'SESSIONS' &&
+      session.scope === undefined &&
+      filterGroups.length + segments.length === 0);
   if (isEarly) return stop <= known;
   const lastDay = Math.floor((stop - 1) / dayMs) + 1;
   return (lastDay + 1) * dayMs <= known;

@@ -17,11 +17,14 @@ export function isInRange(question: Question, ts = 'ts'): string {
   return `(${ts} >= ${from} AND ${ts} < ${to})`;
 }
 
+export function receivedInTime({ asOfMs }: Question): string {
+  return asOfMs === undefined ? 'true' : `received <= ${asOfMs}`;
+}
+
 /** The common table `ev`: the events that are there, with `usr`, NULL for an event without a user. */
 export function presentEvents(question: Question): string {
-  const received = question.asOfMs === undefined ? 'true' : `received <= ${question.asOfMs}`;
   const isUser = question.includeCookieless ? 'NOT deleted' : 'NOT deleted AND NOT cookieless';
-  return `ev AS (SELECT *, CASE WHEN ${isUser} THEN person END AS usr FROM events WHERE ${received})`;
+  return `ev AS (SELECT *, CASE WHEN ${isUser} THEN person END AS usr FROM events WHERE ${receivedInTime(question)})`;
 }
 
 const minuteMs = 60_000;

@@ -2,8 +2,9 @@
 // where DuckDB would round a sum.
 
 import { type Aggregation, readsProperty } from '../../questions/question.ts';
-import { numberOf, place } from './conditions.ts';
+import { numberOf } from './conditions.ts';
 import { exactMean, exactSum } from './exact-sum.ts';
+import { place } from './filters.ts';
 
 /** They count users, and skip events without one. */
 export function isPersonBased(aggregation: Aggregation = 'TOTAL'): boolean {
