@@ -12,6 +12,7 @@ import { maxLines } from '../charts/line.ts';
 import { LineChart } from '../charts/line-chart.tsx';
 import { labelDay } from '../time/labels.ts';
 import { formatLabel } from '../time/time.tsx';
+import { plural } from '../ui/figures.ts';
 import { drawnSeries, formatOf, seriesName } from './names.ts';
 import {
   bucketOf,
@@ -78,7 +79,9 @@ export function Trends(shown: Shown<TrendsResult>) {
       {hasSeveralCurrencies(result) ? (
         <p class="hint">Currencies are not added up: there is no rate between them.</p>
       ) : null}
-      {hidden > 0 ? <p class="hint">The table has {hidden} more groups than the chart.</p> : null}
+      {hidden > 0 ? (
+        <p class="hint">The table has {plural(hidden, 'more group')} than the chart.</p>
+      ) : null}
       <DataTable
         label={label}
         grid={{

@@ -9,7 +9,7 @@ import { DataTable } from '../../charts/data-table.tsx';
 import { maxLines } from '../../charts/line.ts';
 import { LineChart } from '../../charts/line-chart.tsx';
 import { formatLabel } from '../../time/time.tsx';
-import { percent } from '../../ui/figures.ts';
+import { percent, plural } from '../../ui/figures.ts';
 import { groupName } from '../names.ts';
 import { openFrom, type Shown, timeStyle } from '../shown.ts';
 import { stepName } from './step-names.ts';
@@ -38,7 +38,9 @@ export function FunnelOverTime(shown: Shown<FunnelResult>) {
         openFrom={openFrom(labels, result.series[0]?.incompleteFrom)}
         isTile={shown.isTile}
       />
-      {hidden > 0 ? <p class="hint">The table has {hidden} more groups than the chart.</p> : null}
+      {hidden > 0 ? (
+        <p class="hint">The table has {plural(hidden, 'more group')} than the chart.</p>
+      ) : null}
       <DataTable
         label={`${label}, over time`}
         grid={{
