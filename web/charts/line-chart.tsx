@@ -2,7 +2,7 @@
 // them all.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
+import type uPlot from 'uplot';
 import { annotationsByBucket } from '../annotations/annotations-by-bucket.ts';
 import { ChartAnnotations } from '../annotations/chart-annotations.tsx';
 import { drawMarks } from '../annotations/draw-marks.ts';
@@ -13,11 +13,15 @@ import { repaints } from '../shell/theme.ts';
 import { clockOf } from '../time/labels.ts';
 import { formatLabel, type TimeStyle } from '../time/time.tsx';
 import { zoneFormat } from '../time/zone.ts';
+import { Fault } from '../ui/fault.tsx';
 import { shortFigure } from '../ui/figures.ts';
 import { seriesColors, textColors } from './colors.ts';
 import { drawOpen } from './draw-open.ts';
 import { LegendItems } from './legend-items.tsx';
 import { type Line, seriesOf } from './line.ts';
+import { loadPlot, plotCode, plotFault } from './plot-code.ts';
+
+void loadPlot();
 
 const heightPx = 280;
 
@@ -61,6 +65,7 @@ export function LineChart(props: {
   };
   return (
     <figure class="chart">
+      <Fault cause={plotFault.value} retry={() => void loadPlot()} />
       <div
         ref={box}
         class="plot"
@@ -93,12 +98,14 @@ function usePlot(
   const newest = useRef(shown);
   newest.current = shown;
   const round = repaints.value;
+  const Plot = plotCode.value;
   useEffect(() => {
     const element = box.current;
-    if (!element) return;
+    if (!element || !Plot) return;
     const { width } = element.getBoundingClientRect();
-    const chart = new uPlot(
+    const chart = new Plot(
       options({
+        dateAt: (ms) => Plot.tzDate(new Date(ms), 'UTC'),
         width,
         height,
         lines,
@@ -121,7 +128,7 @@ function usePlot(
       size.disconnect();
       chart.destroy();
     };
-  }, [labels, lines, round, height, notes, openFrom]);
+  }, [labels, lines, round, height, notes, openFrom, Plot]);
   return { box, plot };
 }
 
@@ -160,6 +167,8 @@ function secondsOf(label: string): number {
 }
 
 function options(chart: {
+  /** A moment with the clock of UTC in place of the browser's. */
+  dateAt: (ms: number) => Date;
   width: number;
   height: number;
   lines: readonly Line[];
@@ -183,7 +192,7 @@ function options(chart: {
   return {
     width: chart.width,
     height: chart.height,
-    tzDate: (seconds) => uPlot.tzDate(new Date(chart.clock(seconds * 1000)), 'UTC'),
+    tzDate: (seconds) => chart.dateAt(chart.clock(seconds * 1000)),
     legend: { show: false },
     cursor: { y: false, points: { size: 7 } },
     axes: [
