@@ -65,6 +65,30 @@ function isOfPersons(property: string): boolean {
   return traitOf(property) !== undefined || segmentOf(property) !== undefined;
 }
 
+/** Whether all events of a person are in the same groups: by traits, segments, or the person. */
+export function areOfPersons(groups: readonly string[]): boolean {
+  return groups.length > 0 && groups.every((group) => group === byPerson || isOfPersons(group));
+}
+
+/** Whether a person's key tells these groups: cookieless visitors are in no segment, which their keys do not say. */
+export function haveKeys({ spec }: Question, groups: readonly string[]): boolean {
+  const asksCookieless = spec.includeCookieless && groups.some((group) => segmentOf(group));
+  return areOfPersons(groups) && !asksCookieless;
+}
+
+/** SELECT of `users`, a SELECT of user_key and more, with the columns of such groups. */
+export function withKeyGroups(
+  question: Question,
+  groups: readonly string[],
+  users: string,
+): string {
+  const own = Object.entries(propertyColumns(question, groups)).map(
+    ([name, sql]) => `, ${sql} AS ${name}`,
+  );
+  const rows = `SELECT *, false AS cookieless${own.join('')} FROM (${users})`;
+  return withPersonGroups(question, groups, rows);
+}
+
 /** SQL over columns of `events` for each group that is none of persons, by the name of its column. */
 export function propertyColumns(
   question: Question,

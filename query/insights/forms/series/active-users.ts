@@ -8,8 +8,8 @@ import { rawActivitySql, userBitsSql } from '../../sources/activity.ts';
 import { keptProfiles } from '../../sources/kept-profiles.ts';
 import { sourceOf } from '../../sources/ladder.ts';
 import { bitColumns, placesSql, userCountsSql } from '../../sql/bucket-bits.ts';
-import { personGroupSql, personJoinSql, userKeySql } from '../../sql/persons.ts';
-import { groupColumn, oneBucketSql } from '../../sql/read-events.ts';
+import { personJoinSql, userKeySql } from '../../sql/persons.ts';
+import { groupColumn, oneBucketSql, withKeyGroups } from '../../sql/read-events.ts';
 
 /** SELECT of the cells, as ranked-groups.ts takes them. */
 export function activeUserCellsSql(
@@ -30,12 +30,29 @@ export function activeUserCellsSql(
   return `SELECT toInt64(${bucket}) AS bucket, toFloat64(number) AS a, toFloat64(0) AS b, number AS weight FROM (${users})`;
 }
 
-/** The same where the person is the only group, of a range without buckets: each user counts once. */
-export function personCellsSql(question: Question, condition: EventCondition): string {
-  const { fromMs, toMs } = question;
-  const buckets = [Math.floor(fromMs / quarterMs) * quarterMs];
-  const users = userBitsSql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
-  return `SELECT ${personGroupSql} AS ${groupColumn(0)}, ${oneBucketSql} AS bucket, toFloat64(1) AS a, toFloat64(1) AS b, toUInt64(1) AS weight FROM (${users})`;
+/**
+ * The same of groups that a user's key tells: no look at a user's first event, and the sources of users without groups.
+ * `weight` counts each user once, in the first of their buckets.
+ */
+export function keyGroupCellsSql(
+  question: Question,
+  condition: EventCondition,
+  groups: readonly string[],
+): string {
+  const { fromMs, toMs, buckets, bindings } = question;
+  const isOne = buckets.length === 1;
+  const starts = isOne ? [Math.floor(fromMs / quarterMs) * quarterMs] : buckets;
+  const activity = { condition, buckets: starts, ranges: [{ fromMs, toMs }] };
+  const users = withKeyGroups(question, groups, userBitsSql(question, activity));
+  const names = groups.map((_, index) => groupColumn(index)).join(', ');
+  if (isOne) {
+    return `SELECT ${names}, ${oneBucketSql} AS bucket, toFloat64(count()) AS a, toFloat64(0) AS b, count() AS weight
+      FROM (${users}) GROUP BY ${names}`;
+  }
+  const bucket = `${bindings.bind('Array(Int64)', buckets.map(BigInt))}[place + 1]`;
+  return `SELECT ${names}, toInt64(${bucket}) AS bucket, toFloat64(count()) AS a, toFloat64(0) AS b, countIf(place = places[1]) AS weight
+    FROM (SELECT ${names}, ${placesSql(bitColumns(starts.length))} AS places FROM (${users})) ARRAY JOIN places AS place
+    GROUP BY ${names}, place`;
 }
 
 /** Kept days have the number of their profiles: only those that are merged or deleted are looked up. */

@@ -8,11 +8,17 @@ import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import { type Aggregation, readAggregation, usersCounted } from '../../sql/aggregation.ts';
-import { isByPerson } from '../../sql/persons.ts';
 import { finishedSql, rankedGroupsSql, sharedGroupRowsSql } from '../../sql/ranked-groups.ts';
-import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
+import {
+  areOfPersons,
+  bucketSql,
+  eventOrderSql,
+  groupColumn,
+  haveKeys,
+  readEventsSql,
+} from '../../sql/read-events.ts';
 import { cellRowsSql, checkPoints, groupsRowsSql } from '../grouped-rows.ts';
-import { activeUserCellsSql, personCellsSql } from './active-users.ts';
+import { activeUserCellsSql, keyGroupCellsSql } from './active-users.ts';
 import { addedUpSql } from './added-up.ts';
 import { checkTouch, everyTouchCellsSql, everyTouchRanks } from './every-touch.ts';
 import { userNumberCellsSql } from './user-numbers.ts';
@@ -78,11 +84,9 @@ export function seriesSql(
           )
       : aggregation.of === 'numbers'
         ? userNumberCellsSql(question, condition, aggregation, groups)
-        : isByPerson(groups)
-          ? personCellsSql(question, condition)
-          : hasGroups && isOfEveryTouch(question, aggregation)
-            ? everyTouchCellsSql(question, condition)
-            : userCellsSql(question, condition, aggregation, groups);
+        : hasGroups && isOfEveryTouch(question, aggregation)
+          ? everyTouchCellsSql(question, condition)
+          : userCellsSql(question, condition, aggregation, groups);
   if (!hasGroups) {
     const numbers = [finishedSql(measure), 'b'];
     return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers });
@@ -100,8 +104,10 @@ export function userWeightsSql(question: Question, condition: EventCondition): s
   return userCellsSql(question, condition, usersCounted, question.breakdowns);
 }
 
-function isOfEveryTouch({ spec }: Question, { counts, ...more }: Aggregation): boolean {
-  return spec.touch === Touch.EVERY && counts === 'users' && 'of' in more && more.of === 'events';
+/** A person has one group of a trait or a segment, so that the first is each. */
+function isOfEveryTouch({ spec, breakdowns }: Question, { counts, ...more }: Aggregation): boolean {
+  if (spec.touch !== Touch.EVERY || areOfPersons(breakdowns)) return false;
+  return counts === 'users' && 'of' in more && more.of === 'events';
 }
 
 /**
@@ -114,6 +120,9 @@ function userCellsSql(
   { cells, ofUsers, measure }: Extract<Aggregation, { of: 'events' }>,
   groups: readonly string[],
 ): string {
+  if (!measure.isRatio && haveKeys(question, groups)) {
+    return keyGroupCellsSql(question, condition, groups);
+  }
   const names = groups.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   const columns = { bucket: bucketSql(question, question.buckets) };

@@ -1,7 +1,6 @@
 // SQL that carries the groups of an event as one value, so that they follow the first event of a user together.
 
-import { isByPerson } from '../../sql/persons.ts';
-import { groupColumn } from '../../sql/read-events.ts';
+import { areOfPersons, groupColumn } from '../../sql/read-events.ts';
 
 /** Over a user's events: the groups of the first one that meets `condition`, as one value, to be named `groups`. */
 export function firstGroupsSql(
@@ -10,7 +9,7 @@ export function firstGroupsSql(
   condition = 'true',
 ): string {
   const values = `tuple(${groups.map((_, index) => groupColumn(index)).join(', ')})`;
-  if (isByPerson(groups)) return `any(${values})`;
+  if (areOfPersons(groups)) return `any(${values})`;
   return condition === 'true'
     ? `argMin(${values}, ${order})`
     : `argMinIf(${values}, ${order}, ${condition})`;

@@ -6,8 +6,14 @@ import { type Activity, userBitsSql } from '../../sources/activity.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import { bitColumns, placeBits } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
-import { isByPerson, personGroupSql } from '../../sql/persons.ts';
-import { eventOrderSql, groupColumn, readEventsSql, withinRanges } from '../../sql/read-events.ts';
+import {
+  eventOrderSql,
+  groupColumn,
+  haveKeys,
+  readEventsSql,
+  withinRanges,
+  withKeyGroups,
+} from '../../sql/read-events.ts';
 import { firstGroupsSql, groupColumnsSql } from './group-columns.ts';
 
 /** SELECT of user_key, bitColumns and the columns of the groups: those of the first event of all ranges. */
@@ -16,8 +22,8 @@ export function groupedUsersSql(question: Question, activity: Activity): string 
   const { buckets } = activity;
   const columns = bitColumns(buckets.length);
   const names = breakdowns.map((_, index) => groupColumn(index));
-  if (isByPerson(breakdowns)) {
-    return `SELECT *, ${personGroupSql} AS ${names.join()} FROM (${userBitsSql(question, activity)})`;
+  if (haveKeys(question, breakdowns)) {
+    return withKeyGroups(question, breakdowns, userBitsSql(question, activity));
   }
   const bits = placeBits(buckets.length, (bit) => `groupBitOr(${bit})`);
   return `SELECT user_key, ${groupColumnsSql(names)}${columns.join(', ')} FROM (
