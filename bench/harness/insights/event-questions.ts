@@ -101,6 +101,29 @@ const percentile: Question = {
   rowsOf: pointsOfSeries,
 };
 
+const revenue: Question = {
+  name: 'revenue by currency',
+  ...{ daysAreKept: false, days: 30 },
+  queries: [
+    {
+      granularity: day,
+      spec: { insightType: 'INSIGHT_TYPE_REVENUE', events: [{ event: { kind: 'purchase' } }] },
+    },
+  ],
+  sql: (
+    layout,
+    asked,
+  ) => `SELECT ${layout.custom('currency')} AS currency, ${dayOf(layout, asked)} AS day,
+      sum(${layout.double('amount')})
+    FROM ${layout.from} WHERE ${within(layout, asked)} AND ${layout.kind} = 'purchase' GROUP BY currency, day`,
+  rowsOf: (answers) =>
+    answers.flatMap((answer) =>
+      listOf(answer, 'revenue', 'series').flatMap((series) =>
+        pointRows(listOf(series, 'points'), String(series['currency'] ?? '')),
+      ),
+    ),
+};
+
 const hops = 5;
 
 const userFlow: Question = {
@@ -153,6 +176,7 @@ export const eventQuestions: readonly Question[] = [
     group: ({ custom }) => custom('plan'),
   }),
   percentile,
+  revenue,
   userFlow,
   topPaths,
 ];
