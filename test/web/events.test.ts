@@ -93,6 +93,8 @@ describe.runIf(hasBrowser)('the pages of events', () => {
       ({ events }) => events.length > 0,
     );
     await go('/events?kind=typed');
+    // A program has sent it.
+    await page.click('.empty >> text=Count bots');
     await page.click('.table-row >> text=typed');
     const values = await page.locator('dialog .values').first().locator('tbody tr').allInnerTexts();
     expect(values.map((line) => line.split(/\s+/).join(' '))).toEqual([

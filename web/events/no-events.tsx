@@ -6,7 +6,8 @@ import { DemoCommand } from '../setup/demo-command.tsx';
 
 const conditions = ['kind', 'filters', 'who', 'profile', 'session'];
 
-export function NoEvents({ projectId }: { projectId: string }) {
+export function NoEvents(props: { projectId: string; areBotsLeftOut: boolean }) {
+  const { projectId, areBotsLeftOut } = props;
   const schema = useSchema();
   const { query } = address.value;
   const isNarrowed = conditions.some((name) => query.has(name));
@@ -25,8 +26,19 @@ export function NoEvents({ projectId }: { projectId: string }) {
   return (
     <div class="empty">
       <h2>Nothing here</h2>
-      <p>No stored event meets these conditions in this range.</p>
+      <p>
+        No stored event meets these conditions in this range
+        {areBotsLeftOut
+          ? ', or those that do are of bots: of crawlers, and of programs such as curl'
+          : ''}
+        .
+      </p>
       <div class="row">
+        {areBotsLeftOut ? (
+          <button type="button" onClick={() => setQuery({ bots: '1' })}>
+            Count bots
+          </button>
+        ) : null}
         {isNarrowed ? (
           <button
             type="button"

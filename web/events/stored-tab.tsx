@@ -93,7 +93,12 @@ export function StoredTab({ projectId }: { projectId: string }) {
         {sessionId ? null : <RangePicker />}
       </div>
       <Fault cause={list.error} retry={list.reload} />
-      <Rows {...{ list, isNarrow, projectId }} onOpen={setOpened} listKey={key} />
+      <Rows
+        {...{ list, isNarrow, projectId }}
+        areBotsLeftOut={bots === 'left out'}
+        onOpen={setOpened}
+        listKey={key}
+      />
       {opened ? (
         <EventDrawer event={opened} projectId={projectId} onClose={() => setOpened(undefined)} />
       ) : null}
@@ -130,6 +135,7 @@ function Rows(props: {
   onOpen: (event: ActivityEvent) => void;
   listKey: string | undefined;
   projectId: string;
+  areBotsLeftOut: boolean;
 }) {
   const { list } = props;
   if (list.rows.length === 0)
@@ -138,7 +144,7 @@ function Rows(props: {
         {list.isLoading || !props.listKey ? (
           <Loading of="events" />
         ) : list.error ? null : (
-          <NoEvents projectId={props.projectId} />
+          <NoEvents projectId={props.projectId} areBotsLeftOut={props.areBotsLeftOut} />
         )}
       </div>
     );

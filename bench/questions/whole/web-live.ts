@@ -160,7 +160,8 @@ async function scrollList({ stack }: WebApp, { page, go }: OpenPage, mode: Mode)
   await batchCreate(stack, [newEvent({ sessionId })]);
   const isListed = ({ events }: { events: unknown[] }): boolean => events.length > 0;
   await eventually(() => listActivity(stack, { sessionId }), isListed, 120_000);
-  await go(`/events?kind=${kind}`);
+  // Events of a program are those of a bot.
+  await go(`/events?kind=${kind}&bots=1`);
   await page.waitForSelector('.table-row');
   const begunMs = Date.now();
   const mostRows = await page.evaluate<number>(`new Promise((done) => {
