@@ -18,7 +18,9 @@ beforeAll(async () => {
   const reader = (store: RowReader): RowReader => ({
     async select(select, onRow) {
       await store.select(select, onRow);
-      nowMs += statementMs;
+      // Not by the look at what is stored, which runs beside a question: after the key was charged, it would have
+      // earned as much again.
+      if (!select.sql.includes('project_changes')) nowMs += statementMs;
     },
   });
   service = await startReadService({
