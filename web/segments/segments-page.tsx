@@ -58,7 +58,7 @@ function List({ projectId, segments }: { projectId: string; segments: readonly S
   const counts = useCounts(projectId, segments);
   return (
     <section class="card">
-      <div class="scroll segments" tabIndex={0} role="region" aria-label="Segments: table">
+      <div class="scroll segment-list" tabIndex={0} role="region" aria-label="Segments: table">
         <table>
           <thead>
             <tr>
