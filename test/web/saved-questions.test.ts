@@ -81,7 +81,9 @@ describe.runIf(hasBrowser)('saved questions', () => {
     await texts(page).toContainEqual(expect.stringMatching(/^Purchases\s+Trends, on Shop/));
 
     await choose(page, 'Purchases', 'Copy to a board');
-    await page.getByRole('dialog').getByLabel('Board').waitFor();
+    // Nothing is copied before the boards are known.
+    const board = page.getByRole('dialog').getByLabel('Board');
+    await expect.poll(() => board.inputValue()).not.toBe('');
     await press(page, 'Copy');
     await texts(page).toContainEqual(expect.stringMatching(/^Purchases\s+Trends, on Shop, Week/));
 

@@ -8,7 +8,7 @@ import { inProject } from '../client.ts';
 import { EventDrawer } from '../event/event-drawer.tsx';
 import { ExportMenu } from '../exports/export-menu.tsx';
 import { activity } from '../feed/live-feed.ts';
-import { botsOf, withoutBots } from '../filter/bots.tsx';
+import { type Bots, botsOf, withoutBots } from '../filter/bots.tsx';
 import { readConditions, toPropertyFilter, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { KindPicker } from '../filter/kind-picker.tsx';
@@ -93,12 +93,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
         {sessionId ? null : <RangePicker />}
       </div>
       <Fault cause={list.error} retry={list.reload} />
-      <Rows
-        {...{ list, isNarrow, projectId }}
-        areBotsLeftOut={bots === 'left out'}
-        onOpen={setOpened}
-        listKey={key}
-      />
+      <Rows {...{ list, isNarrow, projectId, bots }} onOpen={setOpened} listKey={key} />
       {opened ? (
         <EventDrawer event={opened} projectId={projectId} onClose={() => setOpened(undefined)} />
       ) : null}
@@ -135,7 +130,7 @@ function Rows(props: {
   onOpen: (event: ActivityEvent) => void;
   listKey: string | undefined;
   projectId: string;
-  areBotsLeftOut: boolean;
+  bots: Bots;
 }) {
   const { list } = props;
   if (list.rows.length === 0)
@@ -144,7 +139,7 @@ function Rows(props: {
         {list.isLoading || !props.listKey ? (
           <Loading of="events" />
         ) : list.error ? null : (
-          <NoEvents projectId={props.projectId} areBotsLeftOut={props.areBotsLeftOut} />
+          <NoEvents projectId={props.projectId} areBotsLeftOut={props.bots === 'left out'} />
         )}
       </div>
     );
