@@ -74,7 +74,7 @@ const revenues: Record<RevenueMeasure, string> = {
   [RevenueMeasure.PAYMENTS]: 'payments',
 };
 
-interface SeriesOf {
+export interface SeriesOf {
   eventIndex: number;
   formulaIndex?: number | undefined;
   breakdown: { [key: string]: string };
@@ -88,7 +88,9 @@ export function seriesName(spec: InsightQuerySpec, series: SeriesOf): string {
   const own = ownName(spec, series);
   const isOfRevenue = spec.insightType === InsightType.REVENUE;
   if (spec.breakdowns.length === 0 && !isOfRevenue) return own;
-  const money = isOfRevenue ? [series.currency ?? 'no currency'] : [];
+  const { currency } = series;
+  const named = currency === undefined ? 'no currency' : lineInMail(currency, maxNameCharacters);
+  const money = isOfRevenue ? [named] : [];
   const values = spec.breakdowns.length === 0 ? [] : [groupName(spec, series)];
   const group = [...money, ...values].join(' · ');
   const isOne = spec.events.length <= 1 && spec.formulas.length === 0 && !isOfRevenue;
@@ -114,7 +116,11 @@ function ownName(spec: InsightQuerySpec, { eventIndex, formulaIndex }: SeriesOf)
     return isEvery ? kindName(measure) : `${name}: ${measure}`;
   }
   if (aggregation <= AggregationType.TOTAL) return isEvery ? 'Events' : name;
-  if (aggregation === AggregationType.UNIQUE_USERS && isEvery) return 'Users';
+  const days = spec.events[eventIndex]?.rollingDays || spec.rollingDays;
+  if (aggregation === AggregationType.UNIQUE_USERS && (isEvery || days > 1)) {
+    const users = isEvery ? 'Users' : `${name}: users`;
+    return days > 1 ? `${users} of ${days} days` : users;
+  }
   const of = aggregationProperty ? ` of ${lineInMail(aggregationProperty, maxNameCharacters)}` : '';
   return `${name}: ${aggregations[aggregation]}${of}`;
 }
@@ -137,7 +143,9 @@ const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code'
 export function valueName(property: string, value: string | undefined): string {
   if (value === undefined) return '(none)';
   // "in" and "not in"; the tile's title says which.
-  if (property.startsWith('segment.')) return `${value} the segment`;
+  if (property.startsWith('segment.')) {
+    return lineInMail(`${value} the segment`, maxNameCharacters);
+  }
   if (property === '$country' && /^[A-Z]{2}$/.test(value)) return countries.of(value) ?? value;
   return value === '' ? '(empty)' : lineInMail(value, maxNameCharacters);
 }

@@ -28,6 +28,7 @@ export function linesInMail(text: string, maxCharacters: number): string {
     .trim();
 }
 
+/** Full stops of other scripts make domains, too. */
 function withoutLinks(text: string): string {
-  return text.replace(/[.:@/](?=[^\s\u200b])/g, '$&\u200b');
+  return text.replace(/[.:@/\\\u3002\uff0e\uff61\u2024](?=[^\s\u200b])/g, '$&\u200b');
 }

@@ -254,16 +254,33 @@ it.each([
   '"><img src=x onerror=alert(1)>',
   '\u202egro.live',
   '[x](//evil.example)',
+  'evil\u3002example',
+  'evil\uff0eexample',
+  'evil\uff61example',
+  'evil\u2024example',
 ])('%j is no link, no markup and no header', (value) => {
   const question: Spec = { ...number, breakdowns: [{ property: 'x' }] };
   const text = create(SharedTileSchema, { title: value, content: { case: 'markdown', value } });
-  const tiles = [tileOf(value, question, segments(1, { x: value })), text];
+  const revenue = tileOf(
+    'Money',
+    { insightType: InsightType.REVENUE },
+    {
+      bucketLabels: days,
+      result: { case: 'revenue', value: { series: [{ points: points(1, 2), currency: value }] } },
+    },
+  );
+  const ofSegment: Spec = {
+    insightType: InsightType.TOP_K,
+    topK: { dimension: TopKQuery_Dimension.PROPERTY, property: 'segment.x' },
+  };
+  const top = tileOf('Top', ofSegment, topK([[value, 1]]));
+  const tiles = [tileOf(value, question, segments(1, { x: value })), text, revenue, top];
   const mail = mailOf(tiles, { reportName: value, boardName: value, projectName: value });
   const own = ['https://app.example.com/p/1', 'https://app.example.com/r/2'];
   for (const shown of [mail.text, mail.html.replace(/<style>.*?<\/style>/s, '')]) {
     let rest = shown;
     for (const url of own) rest = rest.replaceAll(url, '');
-    expect(rest).not.toMatch(/:\/\/|evil\.example|@evil|gro\.live|\u202e/);
+    expect(rest).not.toMatch(/:\/\/|evil[.\u3002\uff0e\uff61\u2024]example|@evil|gro\.live|\u202e/);
   }
   expect(mail.subject).not.toMatch(/[\p{Cc}\u2028\u2029]|evil\.|:\/\//u);
   // Values of attributes are quoted, and hold no quote.

@@ -52,7 +52,7 @@ export function reportMail(content: ReportContent): MailContent {
   const text = [
     [name, ...about, ...(boardUrl === undefined ? [] : [boardUrl])].join('\n'),
     ...[...notes, compared, ...nothing],
-    ...shown.map(textPart),
+    ...shown.map(({ part }) => textPart(part)),
     [...foot, `${stop.label}: ${stop.link}`].join('\n'),
   ].join('\n\n');
   const html = htmlPage({
@@ -62,7 +62,7 @@ export function reportMail(content: ReportContent): MailContent {
       htmlHead(name, about),
       ...(boardUrl === undefined ? [] : [htmlButton('Open the board', boardUrl)]),
       ...[...notes, compared, ...nothing].map(htmlNote),
-      ...shown.map(htmlPart),
+      ...shown.map(({ html }) => html),
       htmlFoot(foot, stop),
     ],
   });
@@ -84,15 +84,15 @@ function notesOf({ isIncomplete, leftOut }: ReportContent, partsLeft: number): s
   ];
 }
 
-/** The first ones that fit. */
-function partsWithRoom(parts: readonly ReportPart[]): ReportPart[] {
+/** The first ones that fit, each with its HTML. */
+function partsWithRoom(parts: readonly ReportPart[]): { part: ReportPart; html: string }[] {
+  const shown: { part: ReportPart; html: string }[] = [];
   let bytes = 0;
-  return parts.filter((part) => {
-    if (bytes > maxPartsBytes) return false;
-    bytes += Buffer.byteLength(htmlPart(part));
-    const hasRoom = bytes <= maxPartsBytes;
-    // Whoever comes after one that has none would be out of its order.
-    if (!hasRoom) bytes = maxPartsBytes + 1;
-    return hasRoom;
-  });
+  for (const part of parts) {
+    const html = htmlPart(part);
+    bytes += Buffer.byteLength(html);
+    if (bytes > maxPartsBytes) break;
+    shown.push({ part, html });
+  }
+  return shown;
 }

@@ -4,35 +4,25 @@ import {
   TopKQuery_Dimension as Dimension,
   type InsightQuerySpec,
   type SegmentationResult,
-  type SegmentationSeries,
-  SessionMetric,
   type TopKResult,
   type TopKRow,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { type Answered, cellOf } from '../answered.ts';
+import { type Answered, cellOf, isSame, valueCell } from '../answered.ts';
 import { figure } from '../figures.ts';
-import { kindName, seriesName, valueName, writerOf } from '../question-names.ts';
-import { type Cell, type ReportPart, tableOf, withBars } from '../report-part.ts';
+import { kindName, seriesName, valueName } from '../question-names.ts';
+import { type ReportPart, tableOf, withBars } from '../report-part.ts';
 import { lineInMail } from '../text-in-mail.ts';
 
 export function partOfSegments(asked: Answered<SegmentationResult>): ReportPart {
   const { title, spec, result, before } = asked;
-  const write = writerOf(spec);
   const rows = result.series.map((series) => {
     const former = before?.series.find((one) => isSame(one, series))?.value;
-    const cells = [withTone(spec, cellOf(write, series.value, former))];
+    const cells = [valueCell(spec, series.value, former)];
     return { name: seriesName(spec, series), cells, value: series.value };
   });
   if (spec.breakdowns.length > 0) return tableOf(title, [''], withBars(rows));
   const figures = rows.map(({ name, cells }) => ({ name, cells }));
   return { kind: 'figures', title, rows: figures, notes: [] };
-}
-
-/** A change of the bounce rate has no colour: less is better, and green would say more. */
-function withTone({ session }: InsightQuerySpec, cell: Cell): Cell {
-  const { change } = cell;
-  if (session?.metric !== SessionMetric.BOUNCE_RATE || change === undefined) return cell;
-  return { ...cell, change: { ...change, direction: 'same' } };
 }
 
 export function partOfTopK(asked: Answered<TopKResult>): ReportPart {
@@ -70,17 +60,4 @@ function isSameRow(one: TopKRow, other: TopKRow): boolean {
   if (one.isOthers || other.isOthers) return one.isOthers && other.isOthers;
   if (one.isAbsent || other.isAbsent) return one.isAbsent && other.isAbsent;
   return one.dimensionValue !== undefined && one.dimensionValue === other.dimensionValue;
-}
-
-export function isSame(
-  one: Pick<SegmentationSeries, 'eventIndex' | 'formulaIndex' | 'isOthers' | 'breakdown'>,
-  other: Pick<SegmentationSeries, 'eventIndex' | 'formulaIndex' | 'isOthers' | 'breakdown'>,
-): boolean {
-  if (one.eventIndex !== other.eventIndex || one.formulaIndex !== other.formulaIndex) return false;
-  if (one.isOthers !== other.isOthers) return false;
-  const names = Object.keys(one.breakdown);
-  return (
-    names.length === Object.keys(other.breakdown).length &&
-    names.every((name) => one.breakdown[name] === other.breakdown[name])
-  );
 }

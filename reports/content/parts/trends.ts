@@ -1,9 +1,9 @@
 // TRENDS: a row for each bucket of time, with a column for each of the first series.
 
 import type { TrendsResult } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { type Answered, cellOf, incompleteNotes } from '../answered.ts';
+import { type Answered, incompleteNotes, isSame, valueCell } from '../answered.ts';
 import { bucketNames } from '../bucket-name.ts';
-import { seriesName, writerOf } from '../question-names.ts';
+import { seriesName } from '../question-names.ts';
 import { type ReportPart, tableOf, withBars } from '../report-part.ts';
 
 /** More columns have no room on a phone. */
@@ -16,24 +16,16 @@ export function partOfTrends({
   before,
   labels,
 }: Answered<TrendsResult>): ReportPart {
-  const write = writerOf(spec);
   const made = result.series.filter(({ formulaIndex }) => formulaIndex !== undefined);
   // Where there are formulas, these are asked for.
   const all = made.length > 0 ? made : result.series;
   const series = all.slice(0, maxSeries);
-  const former = series.map((one) =>
-    before?.series.find(
-      ({ eventIndex, formulaIndex, currency }) =>
-        eventIndex === one.eventIndex &&
-        formulaIndex === one.formulaIndex &&
-        currency === one.currency,
-    ),
-  );
+  const former = series.map((one) => before?.series.find((other) => isSame(one, other)));
   const rows = bucketNames(labels).map((name, index) => {
     const values = series.map(({ points }) => points[index]?.value);
     const cells = values.map((value, at) =>
-      cellOf(
-        write,
+      valueCell(
+        spec,
         value,
         spec.breakdowns.length > 0 ? undefined : former[at]?.points[index]?.value,
       ),
