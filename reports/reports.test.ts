@@ -303,6 +303,14 @@ describe('a request', () => {
         elsewhere.email,
       ),
     ).toBe(false);
+    // Of a report that goes to others, the board is the admin's, too.
+    const ofOthers = await reports.create({ ...report, emails: ['eve@elsewhere.example'] });
+    const other = await asOwner.dashboards.create({ displayName: 'Another board' });
+    const moved = { id: ofOthers.report?.id ?? '', dashboardId: other.dashboard?.id ?? '' };
+    await expect(asMember.update(moved)).rejects.toMatchObject({ code: Code.PermissionDenied });
+    await expect(asMember.update({ id: moved.id, isPaused: true })).resolves.toBeDefined();
+    await expect(reports.update(moved)).resolves.toBeDefined();
+    await reports.delete({ id: moved.id });
     // An address of a member who has the project is the member.
     const made = await asMember.create({ ...report, emails: [member.email] });
     expect(made.report?.recipients).toMatchObject([{ customerId: member.customer?.id, email: '' }]);

@@ -133,9 +133,12 @@ export async function updateReport(
   if (named?.length === 0) {
     throw invalidArgument('recipients', 'must name somebody: pause the report instead');
   }
-  const { recipients: before } = await deps.reports.find(caller.projectId, id);
-  const others = newOthers(named ?? [], before);
+  const before = await deps.reports.find(caller.projectId, id);
+  const others = newOthers(named ?? [], before.recipients);
   refuseOthers(deps, others, caller);
+  // Whoever is no member was named for one board, as a link is made for one.
+  const isOtherBoard = dashboardId !== undefined && dashboardId !== before.dashboardId;
+  if (isOtherBoard) refuseOthers(deps, (named ?? before.recipients).filter(isOther), caller);
   countQuestions(deps, others, caller);
   const after = await deps.reports.change(caller, id, (report) => {
     const isResumed = report.isPaused && isPaused === false;
