@@ -15,6 +15,7 @@ import {
 import {
   type Report,
   ReportFrequency,
+  type ReportRecipient,
   ReportRecipientState,
 } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
 import type { GetResponse } from '../../proto/gen/public/reports/v1/mailed_reports_pb.js';
@@ -33,10 +34,7 @@ export async function getMailedReport(
   deps: MailedReportDeps,
   { token }: { token: string },
 ): Promise<Omit<GetResponse, '$typeName' | '$unknown'>> {
-  const { link, organizationId } = openLink(deps, token);
-  const report = await deps.reports.find(link.projectId, link.reportId).catch(noSuchLinkIfGone);
-  const recipient = recipientOf(report, link);
-  if (recipient === undefined) throw noSuchLink();
+  const { organizationId, report, recipient } = await openRecipient(deps, token);
   return {
     displayName: report.displayName,
     organization: deps.directory.get(organizationId)?.displayName ?? '',
@@ -51,16 +49,12 @@ export async function answerMailedReport(
   { token }: { token: string },
   answer: Answer,
 ): Promise<Record<string, never>> {
-  const { link } = openLink(deps, token);
-  const { projectId, reportId } = link;
+  const { link, recipient } = await openRecipient(deps, token);
   const state = ReportRecipientState[answer];
   const stateTime = timestampFromMs(deps.clock.nowMs());
-  const report = await deps.reports.find(projectId, reportId).catch(noSuchLinkIfGone);
-  const known = recipientOf(report, link);
-  if (known === undefined) throw noSuchLink();
-  if (known.state === state) return {};
+  if (recipient.state === state) return {};
   const changed = await deps.reports
-    .changeInPlace(projectId, reportId, (before) => {
+    .changeInPlace(link.projectId, link.reportId, (before) => {
       const own = recipientOf(before, link);
       const recipients = before.recipients.map((one) =>
         one === own ? { ...one, state, stateTime } : one,
@@ -72,14 +66,22 @@ export async function answerMailedReport(
   return {};
 }
 
-function openLink(
-  { projects }: Pick<MailedReportDeps, 'projects'>,
+async function openRecipient(
+  { projects, reports }: Pick<MailedReportDeps, 'projects' | 'reports'>,
   token: string,
-): { link: ReportLink; organizationId: string } {
+): Promise<{
+  link: ReportLink;
+  organizationId: string;
+  report: Report;
+  recipient: ReportRecipient;
+}> {
   const link = readReportLink(token);
   const project = link && projects.get(link.projectId)?.record;
   if (link === undefined || project === undefined) throw noSuchLink();
-  return { link, organizationId: project.organizationId };
+  const report = await reports.find(link.projectId, link.reportId).catch(noSuchLinkIfGone);
+  const recipient = recipientOf(report, link);
+  if (recipient === undefined) throw noSuchLink();
+  return { link, organizationId: project.organizationId, report, recipient };
 }
 
 function noSuchLinkIfGone(error: unknown): never {
