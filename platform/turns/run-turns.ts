@@ -36,12 +36,14 @@ export function runTurns<T>(options: TurnsOptions<T>): Turns {
   let dueMs = new Map<string, number>();
   const busy = new Set<string>();
   const underWay = new Set<Promise<void>>();
+  let running = 0;
 
   const run = async (one: T): Promise<void> => {
     const organizationId = organizationOf(one);
     busy.add(organizationId);
     try {
-      dueMs.set(nameOf(one), await take(one));
+      const nextMs = await take(one);
+      dueMs.set(nameOf(one), nextMs);
     } catch (error) {
       dueMs.set(nameOf(one), clock.nowMs() + failedAgainMs);
       log.warn({ err: error, [noun]: nameOf(one) }, `a turn of the ${noun} failed`);
@@ -49,34 +51,35 @@ export function runTurns<T>(options: TurnsOptions<T>): Turns {
       busy.delete(organizationId);
     }
   };
+  const dueOf = (one: T): number => dueMs.get(nameOf(one)) ?? 0;
   const tick = async (): Promise<void> => {
-    const nowMs = clock.nowMs();
+    const free = turnsAtOnce - running;
+    if (free === 0) return;
     const known = all();
-    dueMs = new Map(known.map((one) => [nameOf(one), dueMs.get(nameOf(one)) ?? 0]));
+    dueMs = new Map(known.map((one) => [nameOf(one), dueOf(one)]));
+    const nowMs = clock.nowMs();
     const due = known
-      .filter((one) => (dueMs.get(nameOf(one)) ?? 0) <= nowMs)
-      .sort((a, b) => (dueMs.get(nameOf(a)) ?? 0) - (dueMs.get(nameOf(b)) ?? 0));
+      .filter((one) => dueOf(one) <= nowMs)
+      .sort((one, other) => dueOf(one) - dueOf(other));
     const worker = async (): Promise<void> => {
+      running += 1;
       for (;;) {
-        // One at once of an organization: the others have their turns.
-        const at = due.findIndex((one) => !busy.has(organizationOf(one)));
+        // One at once of an organization: the others have their turns. Another tick may have taken it meanwhile.
+        const at = due.findIndex((one) => !busy.has(organizationOf(one)) && dueOf(one) <= nowMs);
         const [one] = at === -1 ? [] : due.splice(at, 1);
-        if (one === undefined) return;
+        if (one === undefined) break;
         await run(one);
       }
+      running -= 1;
     };
-    await Promise.all(Array.from({ length: turnsAtOnce }, worker));
+    await Promise.all(Array.from({ length: free }, worker));
   };
-  let isTicking = false;
+  // A turn that takes long, as of a report whose mail server is slow, keeps its own place alone: the other is for
+  // whoever comes due meanwhile.
   const timer = setInterval(() => {
-    if (isTicking) return;
-    isTicking = true;
     const ticked = tick()
       .catch((error: unknown) => log.warn({ err: error }, `no ${noun} has its turn`))
-      .finally(() => {
-        isTicking = false;
-        underWay.delete(ticked);
-      });
+      .finally(() => underWay.delete(ticked));
     underWay.add(ticked);
   }, tickEveryMs);
   return {
