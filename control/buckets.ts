@@ -66,15 +66,16 @@ export async function openControlBuckets(
     openBucket(connection, buckets.sessions, readSession, roomOf(buckets.sessions)),
     openBucket(connection, buckets.magicLinks, readMagicLink, roomOf(buckets.magicLinks)),
   ]);
-  const [openings, dashboards, dashboardLists, projectItems, alertStates] = await Promise.all([
+  const [openings, dashboards, dashboardLists, projectItems, ...states] = await Promise.all([
     openBucket(connection, buckets.instance, readOpening),
     openBucket(connection, buckets.dashboards, readDashboardRecord, roomOf(buckets.dashboards)),
     openBucket(connection, lists, readDashboardList, roomOf(lists)),
     openBucket(connection, buckets.projectItems, readProjectItems, roomOf(buckets.projectItems)),
-    // Its records have a bound of their own, and a change must be written though the bucket is full.
+    // Their records have a bound of their own, and a change must be written though the bucket is full.
     openBucket(connection, buckets.alertStates, readAlertState),
+    openBucket(connection, buckets.reportStates, readReportState),
   ]);
-  const reportStates = await openBucket(connection, buckets.reportStates, readReportState);
+  const [alertStates, reportStates] = states;
   const [watchedCustomers, watchedOrganizations, watchedLists, watchedItems] = await Promise.all([
     watchBucket(connection, customers, { log }),
     watchBucket(connection, organizations, { log }),

@@ -7,6 +7,7 @@ import { untold } from '../../platform/alerts/alert-state.ts';
 import { type Clock, dayMs } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Mail, MailOutcome } from '../../platform/mail/mail.ts';
+import { waitAfter } from '../../platform/retry.ts';
 import type { HeldAlert } from '../looking/held-alert.ts';
 import type { OwnedAlert } from '../owned-alerts.ts';
 import { alertMail } from './alert-mail.ts';
@@ -34,8 +35,7 @@ export interface TellingParts {
   log: Log;
 }
 
-const firstWaitMs = 30_000;
-const longestWaitMs = 1_800_000;
+const waits = { baseMs: 30_000, capMs: 1_800_000 };
 /** What could not be told for a day is no news any more. */
 const giveUpMs = dayMs;
 
@@ -96,7 +96,7 @@ async function later(
   reason: string,
 ): Promise<false> {
   const failures = changeIn(held, id).telling.failures + 1;
-  const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(failures - 1, 10));
+  const waitMs = waitAfter(failures, waits, 1);
   log.warn({ alert: alert.id, reason, failures }, 'the change of an alert is told later');
   await write(held, id, { failures, nextTryMs: clock.nowMs() + waitMs });
   return false;

@@ -4,7 +4,7 @@
 import { systemClock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Log } from '../../platform/log.ts';
-import type { MailOutcome } from '../../platform/mail/mail.ts';
+import { outcomeOf } from '../../platform/mail/outbox.ts';
 import { createSendMail } from '../../platform/mail/send.ts';
 import { instanceSenderOf } from './instance-sender.ts';
 import { secondFactorMail } from './mail-texts.ts';
@@ -22,16 +22,11 @@ export function createTellOfReset(
   const sender = instanceSenderOf(dataDir, accounts);
   return async (email) => {
     const mail = secondFactorMail({ change: { kind: 'reset' }, link: `${publicUrl}/account` });
-    const outcome = await send(sender, 'instance', { to: email, ...mail }).catch(unavailable);
+    const outcome = await outcomeOf(send(sender, 'instance', { to: email, ...mail }));
     if (outcome.kind !== 'sent') return `no mail tells them (${outcome.reason}): do so`;
     const { transport } = sender;
     return transport.kind === 'file'
       ? `SMTP_URL is not set here: the mail to them is in ${transport.directory}`
       : 'a mail tells them';
   };
-}
-
-/** Such as a full disk, for a mail that becomes a file: the factor is reset all the same. */
-function unavailable(error: unknown): MailOutcome {
-  return { kind: 'unavailable', reason: error instanceof Error ? error.message : String(error) };
 }

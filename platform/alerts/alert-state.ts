@@ -2,7 +2,7 @@
 // Its lease says which process works on the alert; a change of state is written before anybody is told of it, and each
 // telling when it is done, so that whatever dies, the record says what is left.
 
-import { hasTexts } from '../broker/record-bucket.ts';
+import { hasNumbers, hasTexts } from '../broker/record-bucket.ts';
 
 export const alertStates = ['OK', 'FIRING', 'NO_DATA'] as const;
 export type AlertStateName = (typeof alertStates)[number];
@@ -126,8 +126,4 @@ function isLook(value: unknown): boolean {
 
 function isState(value: unknown): boolean {
   return alertStates.some((state) => state === value);
-}
-
-function hasNumbers(value: object, names: readonly string[]): boolean {
-  return names.every((name) => Number.isFinite(Reflect.get(value, name)));
 }

@@ -120,6 +120,10 @@ export function hasTexts<N extends string>(
   return names.every((name) => typeof Reflect.get(value, name) === 'string');
 }
 
+export function hasNumbers(value: object, names: readonly string[]): boolean {
+  return names.every((name) => Number.isFinite(Reflect.get(value, name)));
+}
+
 /** The record in one entry of a key's history. */
 export function readEntry<T>(entry: KvEntry, read: RecordReader<T>): ReadResult<T> {
   if (entry.operation !== 'PUT') return { kind: 'absent' };

@@ -89,7 +89,8 @@ function laneOf(mail: OutgoingMail): string {
   }
 }
 
-async function outcomeOf(sending: Promise<MailOutcome>): Promise<MailOutcome> {
+/** Never rejects: what went wrong is an outcome. */
+export async function outcomeOf(sending: Promise<MailOutcome>): Promise<MailOutcome> {
   try {
     return await sending;
   } catch (error) {

@@ -4,7 +4,7 @@ import {
   ReportFrequency,
   type ReportSchedule,
 } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
-import { dayMs } from '../clock.ts';
+import { dayMs, hourMs } from '../clock.ts';
 import { dayAt, dayStart, firstMoment } from '../zones/wall-clock.ts';
 
 export type DueSchedule = Pick<ReportSchedule, 'frequency' | 'weekday' | 'dayOfMonth' | 'hour'>;
@@ -24,7 +24,6 @@ export interface ReportPeriod {
   previousFromMs: number;
 }
 
-const hourMs = 3_600_000;
 /** Further than the distance of two occasions: a schedule of the 31st is due on the last day of a short month. */
 const maxDistanceDays = 62;
 const daysOfWeek = 7;

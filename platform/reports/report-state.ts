@@ -2,7 +2,7 @@
 // set alone. Its lease says which process works on the report. A run is written before anything is sent, and each mail
 // when it is done, so that whatever dies, the record says what is left.
 
-import { hasTexts } from '../broker/record-bucket.ts';
+import { hasNumbers, hasTexts } from '../broker/record-bucket.ts';
 
 /** A mail that a server refused, or that was given up. */
 export interface FailedMail {
@@ -103,8 +103,4 @@ function isRun(value: unknown): boolean {
     Array.isArray(Reflect.get(value, 'sentTo')) &&
     Array.isArray(Reflect.get(value, 'failures'))
   );
-}
-
-function hasNumbers(value: object, names: readonly string[]): boolean {
-  return names.every((name) => Number.isFinite(Reflect.get(value, name)));
 }

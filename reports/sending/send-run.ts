@@ -11,6 +11,7 @@ import {
   maxFailuresKept,
   type RunRecord,
 } from '../../platform/reports/report-state.ts';
+import { waitAfter } from '../../platform/retry.ts';
 import {
   type ReportRecipient,
   ReportRecipientState,
@@ -19,8 +20,7 @@ import type { OwnedReport } from '../owned-reports.ts';
 import { type RenderedReport, renderReport } from './compose-report.ts';
 import type { HeldReport, ReportParts } from './report-parts.ts';
 
-const firstWaitMs = 30_000;
-const longestWaitMs = 1_800_000;
+const waits = { baseMs: 30_000, capMs: 1_800_000 };
 /** What could not be sent for a day is no news any more. */
 const giveUpMs = dayMs;
 /** So long a report waits for all events of its period; then it says that it has not. */
@@ -50,6 +50,11 @@ export async function sendRun(
   if (nowMs - run.beginMs > giveUpMs) {
     await finish(parts, owned, held, run.problem || 'it could not be sent for a day');
     return;
+  }
+  const newest = await parts.reports.find(owned.projectId, owned.report.id);
+  // No board is asked for nobody.
+  if (leftOver(newest?.report.recipients ?? [], run).length === 0) {
+    return finish(parts, owned, held, '');
   }
   const rendered = await rendering(parts, owned, run);
   if (typeof rendered === 'string') return later(parts, owned, held, rendered);
@@ -162,7 +167,7 @@ async function later(
   reason: string,
 ): Promise<void> {
   const tries = (openRun(held)?.tries ?? 0) + 1;
-  const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(tries - 1, 10));
+  const waitMs = waitAfter(tries, waits, 1);
   log.warn({ report: report.id, reason, tries }, 'a report is sent later');
   const problem = reason.slice(0, maxReasonCharacters);
   await write(held, { tries, problem, nextTryMs: clock.nowMs() + waitMs });

@@ -2,7 +2,7 @@
 // organization, in the bucket `webhook_notices`, which each process watches. All dispatchers change it by
 // compare-and-set, so that a restart or a second process tells nobody twice. When a mail is due is due-notice.ts's.
 
-import { hasTexts } from '../../platform/broker/record-bucket.ts';
+import { hasNumbers, hasTexts } from '../../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import { sleep } from '../../platform/retry.ts';
 import type { PauseReason } from '../../platform/webhooks/webhook-record.ts';
@@ -142,10 +142,6 @@ function isSending(value: unknown): boolean {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
-}
-
-function hasNumbers(value: object, names: readonly string[]): boolean {
-  return names.every((name) => Number.isFinite(Reflect.get(value, name)));
 }
 
 const maxTries = 100;
