@@ -10,7 +10,6 @@ import {
   AlertConditionSchema,
   AlertInterval,
 } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
-import type { Member } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import {
   AggregationType,
   EventQuerySchema,
@@ -21,17 +20,16 @@ import {
   SessionQuerySchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject } from '../client.ts';
-import { Check, Field, Select } from '../fields/field.tsx';
+import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
+import { MembersField, stillMembers, useMembersOfProject } from '../fields/members-field.tsx';
 import { type Bots, groupWithoutBots } from '../filter/bots.tsx';
 import { FilterGroups } from '../question/filter-groups.tsx';
 import { needsProperty } from '../question/forms.ts';
 import { MeasuredPropertyField, ScopeFields } from '../question/scope-fields.tsx';
 import { aggregationOptions } from '../question/series-fields.tsx';
-import { useResource } from '../resource.ts';
 import { session } from '../session.ts';
 import { toast } from '../ui/toasts.tsx';
-import { currentOrg, orgsClient } from '../workspace.ts';
 import { alertsClient, intervals, isAbove, kinds } from './alert-words.ts';
 
 const visits = [
@@ -39,6 +37,9 @@ const visits = [
   { value: `visits ${SessionMetric.BOUNCE_RATE}`, name: 'Bounce rate, 0 to 1' },
   { value: `visits ${SessionMetric.AVG_DURATION}`, name: 'Duration of visits in seconds' },
 ];
+
+const mailHint =
+  'Members whose address is proven get it. Webhooks tell programs: subscribe one to alerts.';
 
 /** Bots are left out where the project has any; the form shows the condition, and it can be taken away. */
 export function newQuestion(bots: Bots): InsightQuerySpec {
@@ -117,7 +118,7 @@ export function AlertForm(props: {
           onValue={setRecovery}
         />
       </fieldset>
-      <Recipients members={members ?? []} told={told} onChange={setTold} />
+      <MembersField members={members ?? []} told={told} onChange={setTold} hint={mailHint} />
     </Form>
   );
 }
@@ -176,48 +177,6 @@ function Question(props: { spec: InsightQuerySpec; onChange: (spec: InsightQuery
         />
       ) : null}
       <FilterGroups spec={spec} onChange={(changes) => onChange({ ...spec, ...changes })} />
-    </fieldset>
-  );
-}
-
-/** Undefined until they are loaded. */
-function useMembersOfProject(projectId: string): Member[] | undefined {
-  const org = currentOrg.value;
-  const { data } = useResource(org ? `members ${org.id}` : undefined, (signal) =>
-    orgsClient.listMembers({ orgId: org?.id ?? '' }, { signal }),
-  );
-  return data?.members.filter(
-    ({ projects }) => projects === undefined || projects.projectIds.includes(projectId),
-  );
-}
-
-/** Who has left, or has the project no more, is no recipient any more. */
-function stillMembers(told: readonly string[], members: Member[] | undefined): string[] {
-  return told.filter((id) => members?.some(({ customerId }) => customerId === id) !== false);
-}
-
-function Recipients(props: {
-  members: readonly Member[];
-  told: readonly string[];
-  onChange: (ids: string[]) => void;
-}) {
-  const { members, told, onChange } = props;
-  return (
-    <fieldset>
-      <legend>Mail to</legend>
-      {members.map(({ customerId, displayName, email }) => (
-        <Check
-          key={customerId}
-          label={displayName ? `${displayName}, ${email}` : email}
-          checked={told.includes(customerId)}
-          onValue={(isOn) =>
-            onChange(isOn ? [...told, customerId] : told.filter((id) => id !== customerId))
-          }
-        />
-      ))}
-      <p class="hint">
-        Members whose address is proven get it. Webhooks tell programs: subscribe one to alerts.
-      </p>
     </fieldset>
   );
 }

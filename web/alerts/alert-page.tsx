@@ -9,7 +9,7 @@ import type {
 } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 import { AlertInterval } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 import { LineChart } from '../charts/line-chart.tsx';
-import { explain, inProject } from '../client.ts';
+import { inProject } from '../client.ts';
 import { usePoll } from '../poll.ts';
 import { forget, useResource } from '../resource.ts';
 import { navigate, type PageProps } from '../router.ts';
@@ -21,7 +21,6 @@ import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
-import { toast } from '../ui/toasts.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { AlertForm, newQuestion } from './alert-form.tsx';
 import { alertsClient, conditionText, lookText, stateOf } from './alert-words.ts';
@@ -140,20 +139,15 @@ function Actions(props: { alert: Alert; projectId: string; onChange: () => void 
 function Delete(props: { alert: Alert; projectId: string; onClose: () => void }) {
   const { alert, projectId, onClose } = props;
   const remove = async (): Promise<void> => {
-    onClose();
-    try {
-      await alertsClient.delete({ id: alert.id }, inProject(projectId));
-      forget(`alerts ${projectId}`);
-      navigate(`/p/${projectId}/alerts`);
-    } catch (cause) {
-      toast(explain(cause).what);
-    }
+    await alertsClient.delete({ id: alert.id }, inProject(projectId));
+    forget(`alerts ${projectId}`);
+    navigate(`/p/${projectId}/alerts`);
   };
   return (
     <Confirm
       title={`Delete ${alert.displayName}`}
       action="Delete it"
-      onConfirm={() => void remove()}
+      onConfirm={remove}
       onClose={onClose}
     >
       <p>Nobody is told of it any more, and its history is gone.</p>

@@ -3,23 +3,20 @@
 import type { Report, ReportRecipient } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
 import { ReportRecipientState } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
 import { inProject } from '../client.ts';
-import { useResource } from '../resource.ts';
+import { useMembers } from '../fields/members-field.tsx';
 import { Action } from '../settings/action.tsx';
-import { currentOrg, hasRole, orgsClient, Role } from '../workspace.ts';
+import { hasRole, Role } from '../workspace.ts';
 import { recipientText, reportsClient } from './report-words.ts';
 
 export type NameOf = (one: Pick<ReportRecipient, 'customerId' | 'email'>) => string;
 
 /** The address of a member, or of somebody else. */
 export function useNames(): NameOf {
-  const org = currentOrg.value;
-  const { data } = useResource(org ? `members ${org.id}` : undefined, (signal) =>
-    orgsClient.listMembers({ orgId: org?.id ?? '' }, { signal }),
-  );
+  const members = useMembers();
   return ({ customerId, email }) => {
     if (customerId === '') return email;
-    const member = data?.members.find((one) => one.customerId === customerId);
-    return member?.email ?? (data ? 'Somebody who has left' : 'A member');
+    const member = members?.find((one) => one.customerId === customerId);
+    return member?.email ?? (members ? 'Somebody who has left' : 'A member');
   };
 }
 

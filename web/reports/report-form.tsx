@@ -1,7 +1,6 @@
 // The fields of a report, for a new one and for changes: the board, when it is sent, and to whom.
 
 import { useState } from 'preact/hooks';
-import type { Member } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import {
   type Report,
   ReportFrequency,
@@ -9,16 +8,18 @@ import {
 } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
 import { dashboards } from '../boards/board-data.ts';
 import { inProject } from '../client.ts';
-import { Check, Field, Select, TextArea } from '../fields/field.tsx';
+import { Field, Select, TextArea } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
+import { MembersField, stillMembers, useMembersOfProject } from '../fields/members-field.tsx';
 import { useResource } from '../resource.ts';
 import { session } from '../session.ts';
 import { currentZone } from '../time/time.tsx';
 import { toast } from '../ui/toasts.tsx';
-import { currentOrg, hasRole, orgsClient, Role } from '../workspace.ts';
+import { hasRole, Role } from '../workspace.ts';
 import { frequencies, hours, reportsClient, weekdays } from './report-words.ts';
 
 const usualHour = 8;
+const mailHint = 'Members whose address is proven get it, with a link to leave.';
 
 /** Without `before` the report is new; `boardId` is what it begins with. */
 export function ReportForm(props: {
@@ -71,7 +72,7 @@ export function ReportForm(props: {
       />
       <BoardField projectId={projectId} value={boardId} onValue={setBoardId} />
       <ScheduleFields value={schedule} onChange={setSchedule} />
-      <Members members={members ?? []} told={told} onChange={setTold} />
+      <MembersField members={members ?? []} told={told} onChange={setTold} hint={mailHint} />
       {hasRole(Role.ADMIN) || emails !== '' ? (
         <TextArea
           label="Addresses of others"
@@ -156,46 +157,6 @@ function BoardField(props: { projectId: string; value: string; onValue: (id: str
   return <Select label="Board" value={value} options={options} onValue={onValue} />;
 }
 
-/** Undefined until they are loaded. */
-function useMembersOfProject(projectId: string): Member[] | undefined {
-  const org = currentOrg.value;
-  const { data } = useResource(org ? `members ${org.id}` : undefined, (signal) =>
-    orgsClient.listMembers({ orgId: org?.id ?? '' }, { signal }),
-  );
-  return data?.members.filter(
-    ({ projects }) => projects === undefined || projects.projectIds.includes(projectId),
-  );
-}
-
-/** Who has left, or has the project no more, is no recipient any more. */
-function stillMembers(told: readonly string[], members: Member[] | undefined): string[] {
-  return told.filter((id) => members?.some(({ customerId }) => customerId === id) !== false);
-}
-
 function linesOf(text: string): string[] {
   return text.split(/[\s,;]+/).filter((line) => line !== '');
-}
-
-function Members(props: {
-  members: readonly Member[];
-  told: readonly string[];
-  onChange: (ids: string[]) => void;
-}) {
-  const { members, told, onChange } = props;
-  return (
-    <fieldset>
-      <legend>Mail to</legend>
-      {members.map(({ customerId, displayName, email }) => (
-        <Check
-          key={customerId}
-          label={displayName ? `${displayName}, ${email}` : email}
-          checked={told.includes(customerId)}
-          onValue={(isOn) =>
-            onChange(isOn ? [...told, customerId] : told.filter((id) => id !== customerId))
-          }
-        />
-      ))}
-      <p class="hint">Members whose address is proven get it, with a link to leave.</p>
-    </fieldset>
-  );
 }

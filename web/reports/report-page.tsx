@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Report, ReportRun } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
-import { explain, inProject } from '../client.ts';
+import { inProject } from '../client.ts';
 import { usePoll } from '../poll.ts';
 import { forget, useResource } from '../resource.ts';
 import { navigate, type PageProps } from '../router.ts';
@@ -11,12 +11,12 @@ import { Time } from '../time/time.tsx';
 import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
-import { toast } from '../ui/toasts.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { Preview } from './preview.tsx';
 import { type NameOf, Recipients, useNames } from './recipients.tsx';
 import { ReportForm } from './report-form.tsx';
-import { notesOf, reportsClient, runText, scheduleText } from './report-words.ts';
+import { notesOf, reportsClient, scheduleText } from './report-words.ts';
+import { RunState } from './run-state.tsx';
 
 const askEveryMs = 10_000;
 
@@ -129,20 +129,15 @@ function Actions(props: { report: Report; projectId: string; onChange: () => voi
 function Delete(props: { report: Report; projectId: string; onClose: () => void }) {
   const { report, projectId, onClose } = props;
   const remove = async (): Promise<void> => {
-    onClose();
-    try {
-      await reportsClient.delete({ id: report.id }, inProject(projectId));
-      forget(`reports ${projectId}`);
-      navigate(`/p/${projectId}/reports`);
-    } catch (cause) {
-      toast(explain(cause).what);
-    }
+    await reportsClient.delete({ id: report.id }, inProject(projectId));
+    forget(`reports ${projectId}`);
+    navigate(`/p/${projectId}/reports`);
   };
   return (
     <Confirm
       title={`Delete ${report.displayName}`}
       action="Delete it"
-      onConfirm={() => void remove()}
+      onConfirm={remove}
       onClose={onClose}
     >
       <p>Nobody gets it any more, and its history is gone.</p>
@@ -179,9 +174,7 @@ function History({ runs, nameOf }: { runs: readonly ReportRun[]; nameOf: NameOf 
                     <Time at={run.time} />
                   </td>
                   <td>
-                    <span class="badge" data-tone={runText(run.state).tone}>
-                      {runText(run.state).name}
-                    </span>
+                    <RunState state={run.state} />
                   </td>
                   <td class="number">{run.sent}</td>
                   <td class="number">{run.failed}</td>

@@ -24,16 +24,17 @@ export const frequencies: readonly { value: string; name: string }[] = [
 
 const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 export const weekdays = days.map((name, index) => ({ value: String(index + 1), name }));
+const clock = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
 export const hours = Array.from({ length: 24 }, (_, hour) => ({
   value: String(hour),
-  name: `${String(hour).padStart(2, '0')}:00`,
+  name: clock(hour),
 }));
 
 /** "each day at 08:00", "on Mondays at 08:00", "on day 31 of each month at 08:00". */
 export function scheduleText(schedule: ReportSchedule | undefined): string {
   if (!schedule) return '';
   const { frequency, weekday, dayOfMonth, hour = 0 } = schedule;
-  const at = `at ${String(hour).padStart(2, '0')}:00`;
+  const at = `at ${clock(hour)}`;
   switch (frequency) {
     case Frequency.WEEKLY:
       return `on ${days[(weekday || 1) - 1]}s ${at}`;

@@ -12,7 +12,8 @@ import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { ReportForm } from './report-form.tsx';
-import { recipientsText, reportsClient, runText, scheduleText } from './report-words.ts';
+import { recipientsText, reportsClient, scheduleText } from './report-words.ts';
+import { RunState } from './run-state.tsx';
 
 export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
@@ -92,24 +93,12 @@ function List({ reports, projectId }: { reports: readonly Report[]; projectId: s
                 <td>{scheduleText(report.schedule)}</td>
                 <td>{recipientsText(report)}</td>
                 <td>{report.isPaused ? 'paused' : <Time at={report.nextTime} />}</td>
-                <td>
-                  <LastRun report={report} />
-                </td>
+                <td>{report.lastRun ? <RunState state={report.lastRun.state} /> : '–'}</td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
     </section>
-  );
-}
-
-export function LastRun({ report: { lastRun } }: { report: Report }) {
-  if (!lastRun) return <span>–</span>;
-  const { name, tone } = runText(lastRun.state);
-  return (
-    <span class="badge" data-tone={tone}>
-      {name}
-    </span>
   );
 }
