@@ -79,7 +79,7 @@ export function Page({ params }: PageProps) {
         <Confirm
           title={`Delete ${deleted.displayName}`}
           action="Delete the board"
-          onConfirm={() => void remove(deleted)}
+          onConfirm={() => remove(deleted)}
           onClose={() => setDeleted(undefined)}
         >
           <p>Its tiles are gone and its links end within a second. The events stay.</p>

@@ -77,9 +77,14 @@ export function withPlace(tiles: readonly DraftTile[], key: string, place: Place
   return tiles.map((one) => ({ ...one, tile: { ...one.tile, ...places.get(one.key) } }));
 }
 
+/** The first row below all of these. */
+export function rowBelow(tiles: readonly Tile[]): number {
+  return Math.max(0, ...tiles.map(({ y = 0, h }) => y + h));
+}
+
 /** A new tile below all others. */
 export function withTile(tiles: readonly DraftTile[], tile: Tile): DraftTile[] {
-  const y = Math.max(0, ...tiles.map(({ tile: one }) => (one.y ?? 0) + one.h));
+  const y = rowBelow(tiles.map((one) => one.tile));
   const key = `new ${tiles.length} ${y}`;
   return [...tiles, { key, tile: create(TileSchema, { ...tile, id: '', x: 0, y }) }];
 }

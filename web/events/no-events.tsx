@@ -4,7 +4,7 @@ import { useSchema } from '../filter/schema.ts';
 import { address, setQuery } from '../router.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
 
-const conditions = ['kind', 'filters', 'who', 'profile', 'session'];
+const conditions = ['kind', 'filters', 'segments', 'who', 'profile', 'session'];
 
 export function NoEvents(props: { projectId: string; areBotsLeftOut: boolean }) {
   const { projectId, areBotsLeftOut } = props;

@@ -5,3 +5,11 @@
 export function foldCase(text: string): string {
   return text.toLowerCase().replaceAll('i\u0307', 'i').toUpperCase();
 }
+
+/** Whether each word of a search is somewhere in a text, whatever the case of either. */
+export function hasEachWord(text: string, search: string): boolean {
+  const line = foldCase(text);
+  return foldCase(search)
+    .split(/\s+/)
+    .every((word) => line.includes(word));
+}

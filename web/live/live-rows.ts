@@ -8,7 +8,7 @@ import {
   WatchStage,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { pageOf, placeOf } from '../event/value.ts';
-import { foldCase } from '../fields/fold-case.ts';
+import { hasEachWord } from '../fields/fold-case.ts';
 
 /** `unknown`: it arrived, and what became of it was not heard. */
 export type Stage = 'arriving' | 'stored' | 'duplicate' | 'refused' | 'dead' | 'unknown';
@@ -122,8 +122,5 @@ function countryOf({ autoProperties }: ActivityEvent): string {
 /** Whether each word of a search is somewhere in what the row shows. */
 export function hasWords(row: LiveRow, search: string): boolean {
   const { stage, kind, who, page, place, rule, field } = row;
-  const line = foldCase(`${stage} ${kind} ${who} ${page} ${place} ${rule} ${field}`);
-  return foldCase(search)
-    .split(/\s+/)
-    .every((word) => line.includes(word));
+  return hasEachWord(`${stage} ${kind} ${who} ${page} ${place} ${rule} ${field}`, search);
 }

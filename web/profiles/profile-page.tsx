@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { MergedId, Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { explain, inProject } from '../client.ts';
+import { inProject } from '../client.ts';
 import { forget, useResource } from '../resource.ts';
 import type { PageProps } from '../router.ts';
 import { navigate } from '../router.ts';
@@ -46,15 +46,10 @@ export function Page({ params }: PageProps) {
 function Head({ projectId, profile }: { projectId: string; profile: Profile }) {
   const [isDeleting, setDeleting] = useState(false);
   const remove = async (): Promise<void> => {
-    setDeleting(false);
-    try {
-      await profilesClient.delete({ id: profile.id }, inProject(projectId));
-      forget(`profiles ${projectId}`);
-      toast('Deleted: the profile is in no list and no person’s figure any more');
-      navigate(`/p/${projectId}/profiles`);
-    } catch (cause) {
-      toast(explain(cause).what);
-    }
+    await profilesClient.delete({ id: profile.id }, inProject(projectId));
+    forget(`profiles ${projectId}`);
+    toast('Deleted: the profile is in no list and no person’s figure any more');
+    navigate(`/p/${projectId}/profiles`);
   };
   return (
     <div class="page-head">
@@ -75,7 +70,7 @@ function Head({ projectId, profile }: { projectId: string; profile: Profile }) {
         <Confirm
           title={`Delete ${nameOf(profile)}`}
           action="Delete the profile"
-          onConfirm={() => void remove()}
+          onConfirm={remove}
           onClose={() => setDeleting(false)}
         >
           <p>
@@ -159,15 +154,10 @@ function Traits({ profile }: { profile: Profile }) {
 function Merged(props: { projectId: string; merged: MergedId[]; reload: () => void }) {
   const [undone, setUndone] = useState<string>();
   const undo = async (distinctId: string): Promise<void> => {
-    setUndone(undefined);
-    try {
-      await profilesClient.unmergeProfile({ distinctId }, inProject(props.projectId));
-      forget(`profiles ${props.projectId}`);
-      toast(`${distinctId} is a profile of its own again`);
-      props.reload();
-    } catch (cause) {
-      toast(explain(cause).what);
-    }
+    await profilesClient.unmergeProfile({ distinctId }, inProject(props.projectId));
+    forget(`profiles ${props.projectId}`);
+    toast(`${distinctId} is a profile of its own again`);
+    props.reload();
   };
   if (props.merged.length === 0) return null;
   return (
@@ -200,7 +190,7 @@ function Merged(props: { projectId: string; merged: MergedId[]; reload: () => vo
         <Confirm
           title="Undo the merge"
           action="Undo it"
-          onConfirm={() => void undo(undone)}
+          onConfirm={() => undo(undone)}
           onClose={() => setUndone(undefined)}
         >
           <p>

@@ -2,6 +2,7 @@
 
 import type { Dashboard, Tile } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { dashboards } from '../boards/board-data.ts';
+import { rowBelow } from '../boards/draft.ts';
 import { inProject } from '../client.ts';
 import { questionsOf, type SavedQuestion } from './saved-questions.ts';
 
@@ -38,6 +39,5 @@ export async function changeTiles(
 
 /** Below the tiles that are there. */
 export function withTile(tiles: readonly Tile[], tile: Tile): Tile[] {
-  const y = Math.max(0, ...tiles.map((one) => (one.y ?? 0) + one.h));
-  return [...tiles, { ...tile, x: 0, y }];
+  return [...tiles, { ...tile, x: 0, y: rowBelow(tiles) }];
 }

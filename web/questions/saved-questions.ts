@@ -3,6 +3,7 @@
 
 import type { Dashboard, Tile } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { hasEachWord } from '../fields/fold-case.ts';
 import { writeSpec } from '../question/ask.ts';
 import { formOf } from '../question/forms.ts';
 import { questionName } from '../results/names.ts';
@@ -42,7 +43,5 @@ export function keyOf({ title, content }: Tile): string {
 
 /** Whether a reader who looks for the text means this one: by its name, its form or a board. */
 export function isMeant({ name, form, boards }: SavedQuestion, text: string): boolean {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const own = [name, form, ...boards.map((board) => board.name)].join(' ').toLowerCase();
-  return words.every((word) => own.includes(word));
+  return hasEachWord([name, form, ...boards.map((board) => board.name)].join(' '), text);
 }

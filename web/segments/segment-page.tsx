@@ -2,7 +2,6 @@
 
 import { useState } from 'preact/hooks';
 import type { Segment } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
-import { explain } from '../client.ts';
 import { usePages } from '../pages.ts';
 import { loadProfiles, nameOf } from '../profiles/profiles-client.ts';
 import { useResource } from '../resource.ts';
@@ -86,14 +85,9 @@ function Delete({ projectId, segment }: { projectId: string; segment: Segment })
   const { id, displayName } = segment;
   const [isOpen, setOpen] = useState(false);
   const remove = async (): Promise<void> => {
-    setOpen(false);
-    try {
-      await deleteSegment(projectId, id);
-      toast(`Deleted: ${displayName}`);
-      navigate(`/p/${projectId}/segments`);
-    } catch (cause) {
-      toast(explain(cause).what);
-    }
+    await deleteSegment(projectId, id);
+    toast(`Deleted: ${displayName}`);
+    navigate(`/p/${projectId}/segments`);
   };
   return (
     <>
@@ -104,7 +98,7 @@ function Delete({ projectId, segment }: { projectId: string; segment: Segment })
         <Confirm
           title={`Delete ${displayName}`}
           action="Delete it"
-          onConfirm={() => void remove()}
+          onConfirm={remove}
           onClose={() => setOpen(false)}
         >
           <p>

@@ -95,6 +95,8 @@ function List({ projectId, segments }: { projectId: string; segments: readonly S
 /** One is counted after the other: a project may have a hundred. A dash where one cannot be counted. */
 function useCounts(projectId: string, segments: readonly Segment[]): ReadonlyMap<string, string> {
   const [counts, setCounts] = useState<ReadonlyMap<string, string>>(new Map());
+  // A list that is read again is another object, mostly of the same segments.
+  const key = segments.map(({ id, updateTime: at }) => `${id} ${at?.seconds} ${at?.nanos}`).join();
   useEffect(() => {
     const end = new AbortController();
     const countAll = async (): Promise<void> => {
@@ -106,7 +108,7 @@ function useCounts(projectId: string, segments: readonly Segment[]): ReadonlyMap
     };
     void countAll();
     return () => end.abort();
-  }, [segments]);
+  }, [projectId, key]);
   return counts;
 }
 

@@ -2,7 +2,6 @@
 
 import { useState } from 'preact/hooks';
 import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { explain } from '../client.ts';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import type { PageProps } from '../router.ts';
@@ -69,14 +68,9 @@ function General({ org }: { org: Org }) {
     toast('Saved');
   };
   const leave = async (): Promise<void> => {
-    setLeaving(false);
-    try {
-      await orgsClient.leave({ orgId: org.id });
-      await loadWorkspace();
-      navigate('/');
-    } catch (cause) {
-      toast(explain(cause).what);
-    }
+    await orgsClient.leave({ orgId: org.id });
+    await loadWorkspace();
+    navigate('/');
   };
   return (
     <>
@@ -103,7 +97,7 @@ function General({ org }: { org: Org }) {
           title={`Leave ${org.displayName}`}
           action="Leave it"
           onClose={() => setLeaving(false)}
-          onConfirm={() => void leave()}
+          onConfirm={leave}
         >
           <p>Only an admin can bring you back.</p>
         </Confirm>

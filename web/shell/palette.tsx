@@ -5,7 +5,7 @@ import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { DashboardsService } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { inProject, transport } from '../client.ts';
-import { foldCase } from '../fields/fold-case.ts';
+import { hasEachWord } from '../fields/fold-case.ts';
 import { useResource } from '../resource.ts';
 import { navigate } from '../router.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -99,11 +99,9 @@ function useTargets(text: string): Target[] {
     name: displayName,
     href: `/p/${id}`,
   }));
-  const words = foldCase(text).split(/\s+/).filter(Boolean);
-  const found = [...pages, ...ofBoards, ...ofProjects].filter(({ group, name }) => {
-    const line = foldCase(`${group} ${name}`);
-    return words.every((word) => line.includes(word));
-  });
+  const found = [...pages, ...ofBoards, ...ofProjects].filter(({ group, name }) =>
+    hasEachWord(`${group} ${name}`, text),
+  );
   const typed = text.trim();
   const asSearch =
     project && typed

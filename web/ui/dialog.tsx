@@ -2,7 +2,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { explain } from '../client.ts';
 import { Icon } from './icon.tsx';
+import { toast } from './toasts.tsx';
 
 /** Is open while it is rendered; `onClose` takes it out. `side`: a drawer at the right edge. */
 export function Dialog(props: {
@@ -52,14 +54,22 @@ export function Dialog(props: {
   );
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks before something that cannot be taken back. It closes, and tells what fails of `onConfirm`. */
 export function Confirm(props: {
   title: string;
   children: ComponentChildren;
   action: string;
-  onConfirm: () => void;
+  onConfirm: () => Promise<void>;
   onClose: () => void;
 }) {
+  const confirm = async (): Promise<void> => {
+    props.onClose();
+    try {
+      await props.onConfirm();
+    } catch (cause) {
+      toast(explain(cause).what);
+    }
+  };
   return (
     <Dialog title={props.title} onClose={props.onClose}>
       {props.children}
@@ -67,7 +77,7 @@ export function Confirm(props: {
         <button type="button" onClick={props.onClose}>
           Cancel
         </button>
-        <button type="button" class="danger" onClick={props.onConfirm}>
+        <button type="button" class="danger" onClick={() => void confirm()}>
           {props.action}
         </button>
       </div>

@@ -72,9 +72,8 @@ function One(props: { orgId: string; webhook: Webhook; back: string; reload: () 
   };
   const turn = (status: string, done: string): void =>
     void does(() => webhooksApi.update(orgId, webhook.id, { status }), done);
-  const remove = (): void => {
-    close();
-    void does(
+  const remove = (): Promise<void> =>
+    does(
       () => webhooksApi.remove(orgId, webhook.id),
       'Deleted',
       () => {
@@ -82,7 +81,6 @@ function One(props: { orgId: string; webhook: Webhook; back: string; reload: () 
         navigate(props.back);
       },
     );
-  };
   return (
     <>
       <div class="page-head">
