@@ -21,6 +21,7 @@ it.each<[string, Parameters<typeof create<typeof InsightQuerySpecSchema>>[1]]>([
   ['userFlow', { userFlow: { scope: ofBots } }],
   ['topK', { topK: { scope: ofBots } }],
   ['topK.property', { topK: { property: '$bot' } }],
+  ['userFlow.nodeProperty', { userFlow: { nodeProperty: '$bot' } }],
   ['funnel.exclusions', { funnel: { exclusions: [{ event: ofBots }] } }],
   ['flow.from', { flow: { from: ofBots } }],
   ['flow.to', { flow: { to: ofBots } }],

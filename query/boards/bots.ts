@@ -11,7 +11,7 @@ import {
   DashboardFiltersSchema,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { eventFiltersOf } from '../insights/read/event-filters.ts';
+import { eventFiltersOf, groupPropertiesOf } from '../insights/read/event-filters.ts';
 import { botProperty as property } from '../schema/seen-visitors.ts';
 
 export function filtersOfPeople(): DashboardFilters {
@@ -24,9 +24,7 @@ export function filtersOfPeople(): DashboardFilters {
 
 /** Whether a question compares or groups by $bot: it is asked as it is. */
 export function saysOfBots(spec: InsightQuerySpec): boolean {
-  const { filterGroups, breakdowns, topK } = spec;
   const chosen = eventFiltersOf(spec).map(({ event }) => event);
-  const filters = [...filterGroups, ...chosen].flatMap((part) => part?.filters ?? []);
-  const grouped = topK === undefined ? breakdowns : [...breakdowns, topK];
-  return [...filters, ...grouped].some((one) => one.property === property);
+  const filters = [...spec.filterGroups, ...chosen].flatMap((part) => part?.filters ?? []);
+  return [...filters, ...groupPropertiesOf(spec)].some((one) => one.property === property);
 }

@@ -9,6 +9,7 @@ import {
   type Segment,
 } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { groupPropertiesOf } from '../insights/read/event-filters.ts';
 import { segmentOf } from '../insights/read/question.ts';
 
 /** Undefined where the project has no segment of that id. */
@@ -32,19 +33,12 @@ export function idsIn(ids: readonly string[], field: string): NamedId[] {
 }
 
 /** Of a checked question. */
-export function idsOf({ segments, breakdowns, topK, userFlow }: InsightQuerySpec): NamedId[] {
-  const properties = [
-    ...breakdowns.map(({ property }, index) => ({
-      ...{ property, field: `spec.breakdowns[${index}].property` },
-    })),
-    { property: topK?.property ?? '', field: 'spec.topK.property' },
-    { property: userFlow?.nodeProperty ?? '', field: 'spec.userFlow.nodeProperty' },
-  ];
-  const grouped = properties.flatMap(({ property, field }) => {
+export function idsOf(spec: InsightQuerySpec): NamedId[] {
+  const grouped = groupPropertiesOf(spec).flatMap(({ property, path }) => {
     const id = segmentOf(property);
-    return id === undefined ? [] : [{ id, field }];
+    return id === undefined ? [] : [{ id, field: path }];
   });
-  return [...idsIn(segments, 'spec.segments'), ...grouped];
+  return [...idsIn(spec.segments, 'spec.segments'), ...grouped];
 }
 
 /** Throws invalid_argument for one that is not there, and for conditions that are too long together. */

@@ -1,4 +1,4 @@
-// Every choice of events in a question, with the place where it stands.
+// Every choice of events in a question, and every property by which it groups, with the place where it stands.
 
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import type { InsightQuerySpec } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -28,5 +28,20 @@ export function eventFiltersOf(spec: InsightQuerySpec): PlacedFilter[] {
     })),
     { event: flow?.from, path: 'spec.flow.from' },
     { event: flow?.to, path: 'spec.flow.to' },
+  ];
+}
+
+/** Every property by which a question groups, with the place where it stands; '' where none does. */
+export function groupPropertiesOf({
+  breakdowns,
+  topK,
+  userFlow,
+}: InsightQuerySpec): { property: string; path: string }[] {
+  return [
+    ...breakdowns.map(({ property }, index) => ({
+      ...{ property, path: `spec.breakdowns[${index}].property` },
+    })),
+    { property: topK?.property ?? '', path: 'spec.topK.property' },
+    { property: userFlow?.nodeProperty ?? '', path: 'spec.userFlow.nodeProperty' },
   ];
 }
