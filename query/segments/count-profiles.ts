@@ -9,7 +9,6 @@ import {
   type CountRequest,
   type CountResponse,
   CountResponseSchema,
-  type Segment,
   SegmentSchema,
 } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { readTimeRange } from '../activity/activity-selection.ts';
@@ -19,7 +18,7 @@ import { profileKeySql } from '../identity/identity-sql.ts';
 import { profilesListedSql, type SegmentSources } from '../insights/segments/listed-persons.ts';
 import { everybodySql } from '../profiles/profile-page-sql.ts';
 import { readRows } from '../read-rows.ts';
-import { findSegments } from './named-segments.ts';
+import { findSegments, type Segments } from './named-segments.ts';
 
 interface CountSources extends SegmentSources {
   clickhouse: RowReader;
@@ -34,13 +33,10 @@ export async function countProfiles(
 ): Promise<CountResponse> {
   const { clickhouse, timezoneOf, clock } = sources;
   const range = rangeField(request);
-  const segment = await segmentField(sources, projectId, request);
+  const segments = await segmentsField(sources, projectId, request);
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
-  const listed = {
-    ...{ segments: new Map([[segment.id, segment]]), timezone: timezoneOf(projectId) },
-    nowMs: clock.nowMs(),
-  };
+  const listed = { segments, timezone: timezoneOf(projectId), nowMs: clock.nowMs() };
   const asked = { projectId, project, bindings, range };
   const isIn = profilesListedSql(asked, listed, profileKeySql('id'));
   const sql = `SELECT toString(countIf(${isIn})), toString(count())
@@ -64,20 +60,20 @@ function rangeField({ timeRange }: CountRequest): { fromMs: number; toMs: number
   throw invalidArgument('timeRange', 'must have both ends, or none');
 }
 
-async function segmentField(
+/** An unsaved condition has the bounds of one that is saved. */
+async function segmentsField(
   { findSegment }: SegmentSources,
   projectId: string,
   { whom }: CountRequest,
-): Promise<Segment> {
+): Promise<Segments> {
   switch (whom.case) {
-    case 'id': {
-      const id = whom.value;
-      const [found] = (await findSegments(findSegment, projectId, [{ id, field: 'id' }])).values();
-      return found ?? create(SegmentSchema);
-    }
-    case 'condition':
+    case 'id':
+      return findSegments(findSegment, projectId, [{ id: whom.value, field: 'id' }]);
+    case 'condition': {
       checkCondition(whom.value, 'condition');
-      return create(SegmentSchema, { condition: whom.value });
+      const unsaved = create(SegmentSchema, { condition: whom.value });
+      return findSegments(async () => unsaved, projectId, [{ id: '', field: 'condition' }]);
+    }
     case undefined:
       throw invalidArgument('whom', 'must be an id or a condition');
     default:

@@ -152,6 +152,11 @@ it('are counted, saved or not', async () => {
   expect(await count(condition({}))).toMatchObject({
     message: 'condition.groups[0].tests[0].did: must have atLeast or atMost',
   });
+  const profileIds = Array.from({ length: 250 }, () => randomUUID().replaceAll('-', ''));
+  const tests = Array.from({ length: 3 }, () => ({ listed: { profileIds } }));
+  expect(await count({ condition: { groups: [{ tests }] } })).toMatchObject({
+    message: 'condition: segments take at most 20480 bytes of JSON together',
+  });
   const id = randomUUID();
   expect(await count({ id })).toMatchObject({
     message: `id: the project has no segment ${id}: it may have been deleted`,
