@@ -40,18 +40,19 @@ export async function findStored(
   const bounds = { deadline, maxRows: 1, maxCharacters };
   const range = { projectId, fromMs, toMs };
   const any = await readRows(clickhouse, anyOf(range), bounds);
-  if (any.kind === 'rows' && any.rows.length === 0) {
-    return create(FindStoredResponseSchema, { projectId });
-  }
+  if (any.kind === 'too-large') throw lacksMemory();
+  if (any.rows.length === 0) return create(FindStoredResponseSchema, { projectId });
   const result = await readRows(clickhouse, thoseOf(range, eventIds), bounds);
-  if (any.kind === 'too-large' || result.kind === 'too-large') {
-    throw new ConnectError('the store lacks memory: ask again', Code.ResourceExhausted);
-  }
+  if (result.kind === 'too-large') throw lacksMemory();
   const [[digits = ''] = []] = result.rows;
   return create(FindStoredResponseSchema, {
     projectId,
     eventIds: Buffer.from(String(digits), 'hex'),
   });
+}
+
+function lacksMemory(): ConnectError {
+  return new ConnectError('the store lacks memory: ask again', Code.ResourceExhausted);
 }
 
 interface Range {
