@@ -4,7 +4,6 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { minuteMs } from '../../platform/clock.ts';
 import { zones } from '../../platform/zones/zones.ts';
 import { type TimeRange, TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -25,7 +24,7 @@ import { comparedRange } from './read/compared-range.ts';
 import { bucketsOf } from './read/form-members.ts';
 import type { Range, Served } from './read/plan-notes.ts';
 import { asksFacts, type Facts, readFacts } from './read/property-types.ts';
-import { type Question, readQuestion } from './read/question.ts';
+import { type Question, readQuestion, wholeMinuteMs } from './read/question.ts';
 import { bucketLabels } from './read/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
 import {
@@ -102,8 +101,7 @@ async function runQuestion(
   const segments = await findSegments(findSegment, projectId, idsOf(checked.spec));
   const asked = {
     ...{ ...checked, conditionOf: conditionIn(segments) },
-    // What depends on now changes once a minute.
-    ...{ sources: ladder, nowMs: Math.floor(clock.nowMs() / minuteMs) * minuteMs },
+    ...{ sources: ladder, nowMs: wholeMinuteMs(clock) },
   };
   const first = planOf(asked);
   // Asked first: a statement may count what is stored meanwhile, and misses nothing from before.

@@ -2,8 +2,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { Clock } from '../../platform/clock.ts';
-import { hourMs } from '../../platform/clock.ts';
+import { type Clock, hourMs } from '../../platform/clock.ts';
 import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { keptHours, type LedgerHour } from '../../platform/ledger/ledger-hours.ts';
 import type { ShardAccount } from '../../platform/ledger/shard-account.ts';

@@ -5,7 +5,6 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
-import { minuteMs } from '../../../platform/clock.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -31,7 +30,12 @@ import { kindsOf } from '../../filters/event-kinds.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
 import { conditionIn, findSegments, idsOf } from '../../segments/named-segments.ts';
 import { anyOf, both, eventCondition, groupsCondition } from '../read/event-condition.ts';
-import { checkFilterLists, checkSegmentIds, type Question } from '../read/question.ts';
+import {
+  checkFilterLists,
+  checkSegmentIds,
+  type Question,
+  wholeMinuteMs,
+} from '../read/question.ts';
 import {
   type ListedSegments,
   questionOfListed,
@@ -155,8 +159,7 @@ async function readPointOf(
   const question = readPoint(projectId, { point: asked, timeRange }, page);
   const named = idsOf(question.spec).map(({ id, field }) => ({ id, field: `point.${field}` }));
   const found = await findSegments(findSegment, projectId, named);
-  const nowMs = Math.floor(clock.nowMs() / minuteMs) * minuteMs;
-  return { ...question, nowMs, conditionOf: conditionIn(found) };
+  return { ...question, nowMs: wholeMinuteMs(clock), conditionOf: conditionIn(found) };
 }
 
 function notBesidePoint(field: string): ConnectError {

@@ -2,6 +2,7 @@
 // their texts together. The parts of one form are checked by its own file.
 
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { type Clock, minuteMs } from '../../../platform/clock.ts';
 import { checkEventKinds } from '../../../platform/filters/event-kinds.ts';
 import {
   checkFilterCount,
@@ -142,6 +143,11 @@ export function readQuestion(
   };
 }
 
+/** What `nowMs` is of questions that are asked now: what depends on it changes once a minute. */
+export function wholeMinuteMs(clock: Clock): number {
+  return Math.floor(clock.nowMs() / minuteMs) * minuteMs;
+}
+
 /** What planning, and the look-ups before it, put in. */
 export const unplanned: Pick<Question, 'typesOf' | 'hasDeletions' | 'conditionOf' | 'memberSql'> = {
   typesOf: () => undefined,
@@ -178,16 +184,16 @@ export function traitOf(breakdown: string): string | undefined {
   return breakdown.startsWith(traitPrefix) ? breakdown.slice(traitPrefix.length) : undefined;
 }
 
+/** A breakdown by this prefix and an id is one by a segment. */
+const segmentPrefix = 'segment.';
+const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const maxSegments = 5;
+
 /** The segment by which a breakdown splits, by its id; undefined for one by a property or trait. */
 export function segmentOf(breakdown: string): string | undefined {
   const id = breakdown.slice(segmentPrefix.length);
   return breakdown.startsWith(segmentPrefix) && idPattern.test(id) ? id : undefined;
 }
-
-/** A breakdown by this prefix and an id is one by a segment. */
-export const segmentPrefix = 'segment.';
-const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const maxSegments = 5;
 
 /** Throws invalid_argument for too many segments of a request, and for an id that none can have. */
 export function checkSegmentIds(ids: readonly string[], field: string): void {

@@ -23,11 +23,6 @@ export const byPerson = '';
 /** A person as a group: the key as a number of its bytes, the greatest first, so that it has the order of its text. */
 export const personGroupSql = 'byteSwap(user_key)';
 
-/** Whether the person is the only group: it needs no look at a user's first event. */
-export function isByPerson(groups: readonly string[]): boolean {
-  return groups.length === 1 && groups[0] === byPerson;
-}
-
 /**
  * JOIN clause that adds root_key to rows with a profile_key: the key of the profile into which the id is merged, 0 for
  * an id that is its own root. Few ids have a row here, so that the join costs little for an event.

@@ -8,12 +8,13 @@ import {
 import { type EventCondition, every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
-import { sourceOf } from '../../sources/ladder.ts';
+import { noteEvents } from '../../sources/ladder.ts';
 import { type Aggregation, eventsCounted } from '../../sql/aggregation.ts';
 import { exactSumsSql, nearestDoubleSql } from '../../sql/exact-sum.ts';
 import { added, type Measure } from '../../sql/ranked-groups.ts';
 import { bucketSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { activeUserCellsSql } from '../series/active-users.ts';
+import { laterBucketsSql } from '../series/added-up.ts';
 import { everyTouchCellsSql } from '../series/every-touch.ts';
 import { windowUserCellsSql } from '../series/window-users.ts';
 import {
@@ -115,7 +116,7 @@ function cellsOf(split: Split, payments: Payments): PlacedCells {
 function userCellsSql({ byCurrency }: Split, { condition, sum }: Payments): string {
   const { breakdowns: groups, buckets } = byCurrency;
   const by = [...groups.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
-  sourceOf(byCurrency, { count: 'users', of: condition, groups, hasNumbers: true });
+  noteEvents(byCurrency, { count: 'users', of: condition, groups, hasNumbers: true });
   const columns = { bucket: bucketSql(byCurrency, buckets), number: sum.number ?? 'NULL' };
   const events = readEventsSql(byCurrency, { condition, groups, columns, withUser: true });
   const ofUsers = `SELECT * FROM (${events}) WHERE user_key != 0`;
@@ -156,7 +157,7 @@ function togetherSql(
   placed: string,
   columns: Readonly<Record<string, string>>,
 ): string {
-  const { buckets, bindings, spec } = asked;
+  const { buckets, spec } = asked;
   const names = Object.keys(columns).join(', ');
   const added = Object.entries(columns).map(
     ([name, combine]) => `${combine}(row.${name}) AS ${name}`,
@@ -165,8 +166,7 @@ function togetherSql(
     `SELECT place, bucket, ${added.join(', ')} FROM (${rows}) AS row GROUP BY place, bucket`;
   const each = grouped(placed);
   if (!spec.cumulative || buckets.length === 1) return each;
-  const starts = bindings.bind('Array(Int64)', buckets.map(BigInt));
-  const later = `arrayJoin(arrayFilter(start -> start >= earlier, ${starts}))`;
+  const later = laterBucketsSql(asked);
   const named = `SELECT place, bucket AS earlier, ${names} FROM (${each})`;
   return grouped(`SELECT place, ${later} AS bucket, ${names} FROM (${named})`);
 }

@@ -4,7 +4,7 @@ import { Granularity } from '../../../../proto/gen/shared/insights/v1/insights_p
 import { both, type EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { quarterMs } from '../../read/time-buckets.ts';
-import { rawActivitySql, userBitsSql } from '../../sources/activity.ts';
+import { type Activity, rawActivitySql, userBitsSql } from '../../sources/activity.ts';
 import { keptProfiles } from '../../sources/kept-profiles.ts';
 import { sourceOf } from '../../sources/ladder.ts';
 import { bitColumns, placesSql, userCountsSql } from '../../sql/bucket-bits.ts';
@@ -17,14 +17,12 @@ export function activeUserCellsSql(
   condition: EventCondition,
   buckets: readonly number[],
 ): string {
-  const { fromMs, toMs, bindings } = question;
+  const { bindings } = question;
   const isOne = buckets.length === 1;
   const kept = isOne ? undefined : keptUserCellsSql(question, condition, buckets);
   if (kept !== undefined) return kept;
-  // A bucket that is the whole range need not begin with it.
-  const starts = isOne ? [Math.floor(fromMs / quarterMs) * quarterMs] : buckets;
-  const activity = { condition, buckets: starts, ranges: [{ fromMs, toMs }] };
-  const words = bitColumns(starts.length);
+  const activity = activityOf(question, condition, buckets);
+  const words = bitColumns(activity.buckets.length);
   const users = userCountsSql(userBitsSql(question, activity), [{ part: 0, words }]);
   const bucket = isOne ? '0' : `${bindings.bind('Array(Int64)', buckets.map(BigInt))}[place + 1]`;
   return `SELECT toInt64(${bucket}) AS bucket, toFloat64(number) AS a, toFloat64(0) AS b, number AS weight FROM (${users})`;
@@ -39,20 +37,28 @@ export function keyGroupCellsSql(
   condition: EventCondition,
   groups: readonly string[],
 ): string {
-  const { fromMs, toMs, buckets, bindings } = question;
-  const isOne = buckets.length === 1;
-  const starts = isOne ? [Math.floor(fromMs / quarterMs) * quarterMs] : buckets;
-  const activity = { condition, buckets: starts, ranges: [{ fromMs, toMs }] };
+  const { buckets, bindings } = question;
+  const activity = activityOf(question, condition, buckets);
   const users = withKeyGroups(question, groups, userBitsSql(question, activity));
   const names = groups.map((_, index) => groupColumn(index)).join(', ');
-  if (isOne) {
+  if (buckets.length === 1) {
     return `SELECT ${names}, ${oneBucketSql} AS bucket, toFloat64(count()) AS a, toFloat64(0) AS b, count() AS weight
       FROM (${users}) GROUP BY ${names}`;
   }
   const bucket = `${bindings.bind('Array(Int64)', buckets.map(BigInt))}[place + 1]`;
   return `SELECT ${names}, toInt64(${bucket}) AS bucket, toFloat64(count()) AS a, toFloat64(0) AS b, countIf(place = places[1]) AS weight
-    FROM (SELECT ${names}, ${placesSql(bitColumns(starts.length))} AS places FROM (${users})) ARRAY JOIN places AS place
+    FROM (SELECT ${names}, ${placesSql(bitColumns(buckets.length))} AS places FROM (${users})) ARRAY JOIN places AS place
     GROUP BY ${names}, place`;
+}
+
+/** A bucket that is the whole range need not begin with it. */
+function activityOf(
+  { fromMs, toMs }: Question,
+  condition: EventCondition,
+  buckets: readonly number[],
+): Activity {
+  const starts = buckets.length === 1 ? [Math.floor(fromMs / quarterMs) * quarterMs] : buckets;
+  return { condition, buckets: starts, ranges: [{ fromMs, toMs }] };
 }
 
 /** Kept days have the number of their profiles: only those that are merged or deleted are looked up. */

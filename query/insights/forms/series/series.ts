@@ -61,41 +61,47 @@ function readOne(question: Question, series: EventQuery, path: string): Series {
 /** SELECT of the rows of a series' groups, as grouped-rows.ts has them; `shared` as sharedGroupsSql answers them. */
 export function seriesSql(
   question: Question,
-  { condition, aggregation, window }: Series,
+  series: Series,
   groups: readonly string[],
   part: number,
   shared?: string,
 ): string {
-  const { buckets, groupLimit, behind } = question;
-  const { counts, measure } = aggregation;
-  const hasGroups = groups.length > 0;
-  const isOfUsers = counts === 'users' && !measure.isRatio && !hasGroups;
-  const sql = isOfUsers
-    ? window === undefined
-      ? activeUserCellsSql(question, condition, buckets)
-      : windowUserCellsSql(question, condition, window)
-    : counts === 'events'
-      ? window === undefined
-        ? eventCellsSql(question, { condition, aggregation, groups, buckets })
-        : addedUpSql(
-            question,
-            eventCellsSql(question, { condition, aggregation, groups, buckets }),
-            measure,
-          )
-      : aggregation.of === 'numbers'
-        ? userNumberCellsSql(question, condition, aggregation, groups)
-        : hasGroups && isOfEveryTouch(question, aggregation)
-          ? everyTouchCellsSql(question, condition)
-          : userCellsSql(question, condition, aggregation, groups);
-  if (!hasGroups) {
+  const { groupLimit, behind } = question;
+  const { measure } = series.aggregation;
+  const sql = cellsSql(question, series, groups);
+  if (groups.length === 0) {
     const numbers = [finishedSql(measure), 'b'];
     return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers });
   }
-  const isEvery = isOfEveryTouch(question, aggregation);
+  const isEvery = isOfEveryTouch(question, series.aggregation);
   const ranks = isEvery ? everyTouchRanks(measure.isRatio) : { measure };
   const cells = { sql, groups: groups.length, limit: groupLimit, behind, ...ranks };
   const ranked = shared === undefined ? rankedGroupsSql(cells) : sharedGroupRowsSql(cells, shared);
   return groupsRowsSql(part, ranked);
+}
+
+function cellsSql(
+  question: Question,
+  { condition, aggregation, window }: Series,
+  groups: readonly string[],
+): string {
+  const { buckets } = question;
+  const { measure } = aggregation;
+  if (aggregation.counts === 'events') {
+    const cells = eventCellsSql(question, { condition, aggregation, groups, buckets });
+    return window === undefined ? cells : addedUpSql(question, cells, measure);
+  }
+  if (aggregation.of === 'numbers') {
+    return userNumberCellsSql(question, condition, aggregation, groups);
+  }
+  if (groups.length === 0 && !measure.isRatio) {
+    return window === undefined
+      ? activeUserCellsSql(question, condition, buckets)
+      : windowUserCellsSql(question, condition, window);
+  }
+  return groups.length > 0 && isOfEveryTouch(question, aggregation)
+    ? everyTouchCellsSql(question, condition)
+    : userCellsSql(question, condition, aggregation, groups);
 }
 
 /** SELECT of cells whose weight is the number of users of a group. */

@@ -5,8 +5,14 @@ import type { Question } from '../../read/question.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import type { Aggregation } from '../../sql/aggregation.ts';
 import { exactSumSql, exactSumsSql, nearestDoubleSql } from '../../sql/exact-sum.ts';
-import { isByPerson } from '../../sql/persons.ts';
-import { bucketSql, eventOrderSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
+import { byPerson } from '../../sql/persons.ts';
+import {
+  areOfPersons,
+  bucketSql,
+  eventOrderSql,
+  groupColumn,
+  readEventsSql,
+} from '../../sql/read-events.ts';
 
 /**
  * SELECT of (group_0, …, bucket, a, b, weight): a sum of exact-sum.ts, and by how many users it is divided. A user
@@ -25,7 +31,7 @@ export function userNumberCellsSql(
   const read = (of: readonly string[], more: Readonly<Record<string, string>>): string =>
     `SELECT * FROM (${readEventsSql(question, { condition, groups: of, columns: more, withUser: true })}) WHERE user_key != 0`;
   const events =
-    names.length === 0 || isByPerson(groups)
+    names.length === 0 || (groups.includes(byPerson) && areOfPersons(groups))
       ? `SELECT ${by}, number, user_key, true AS is_first FROM (${read(groups, columns)})`
       : `SELECT ${names.join(', ')}, bucket, number, user_key, bucket = first_bucket AS is_first
           FROM (${read([], columns)}) AS event
