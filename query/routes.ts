@@ -87,8 +87,9 @@ export interface OwnQuestions {
 }
 
 /**
- * Registers ProfilesService, ActivityService, InsightsService and OperatorService, what renders dashboards, measures
- * goals and counts segments. Returns how the service asks a question and renders a dashboard by itself.
+ * Registers ProfilesService, ActivityService, InsightsService and OperatorService, and the methods that render
+ * dashboards, measure goals and count segments. Returns how the service asks a question and renders a dashboard by
+ * itself.
  */
 export function registerQuery(router: ConnectRouter, options: QueryOptions): OwnQuestions {
   const { clock, readsPerSecond, ownerOf } = options;

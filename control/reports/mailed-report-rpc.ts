@@ -1,5 +1,5 @@
-// MailedReportsService: what a recipient sees and does by the link in a mail. A link that opens nothing any more, and
-// one that never did, are answered alike.
+// MailedReportsService: what a recipient sees and does by the link in a mail. A dead link and one that never opened
+// anything get the same answer.
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';

@@ -1,4 +1,4 @@
-// Segments over HTTP on a real broker: what is stored, and what is refused by which rule. Who is in one is query's.
+// Segments over HTTP on a real broker: what is stored, and which rule refuses what. query/ tests who is in a segment.
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Code } from '@connectrpc/connect';

@@ -130,6 +130,15 @@ const messageIds = () =>
 const refusal = (responseCode: number) => Object.assign(new Error('no'), { responseCode });
 
 describe('a turn', () => {
+  it('that the next occasion overtakes is followed by that one at once', async () => {
+    onMail = () => {
+      nowMs = dueMs + dayMs + minuteMs;
+    };
+    expect(await turn()).toBeLessThanOrEqual(nowMs);
+    await turn();
+    expect((await runs()).map((run) => run.dueMs)).toEqual([dueMs, dueMs + dayMs]);
+  });
+
   it('mails each recipient once, others without what only members see', async () => {
     nowMs = dueMs - 1;
     expect(await turn()).toBe(dueMs);

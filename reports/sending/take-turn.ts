@@ -33,7 +33,7 @@ export async function takeTurn(parts: ReportParts, owned: OwnedReport): Promise<
   const due = dueRun(owned, record, { timezone, nowMs });
   const open = record.runs.find(({ isDone }) => !isDone);
   if (due === undefined && (open === undefined || open.nextTryMs > nowMs)) {
-    return nextTurnMs(parts, owned, record);
+    return nextTurnMs(parts, owned, record, nowMs);
   }
   const held = await HeldRecord.take({ states, clock, leaseMs }, key, found, record);
   if (held === undefined) return nowMs + againMs;
@@ -41,7 +41,7 @@ export async function takeTurn(parts: ReportParts, owned: OwnedReport): Promise<
     if (due !== undefined) await begin(parts, owned, held, due);
     await sendRun(parts, owned, held);
     await held.release();
-    return nextTurnMs(parts, owned, held.record);
+    return nextTurnMs(parts, owned, held.record, nowMs);
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
     log.warn({ report: owned.report.id }, error.message);
@@ -64,12 +64,13 @@ async function begin(
   await held.write({ ...held.record, runs });
 }
 
+/** `nowMs`: when this turn began; a run that came due while it was taken is the next turn's, at once. */
 function nextTurnMs(
-  { timezoneOf, clock }: ReportParts,
+  { timezoneOf }: ReportParts,
   owned: OwnedReport,
   { runs }: ReportStateRecord,
+  nowMs: number,
 ): number {
-  const nowMs = clock.nowMs();
   const timezone = timezoneOf(owned.projectId);
   const open = runs.find(({ isDone }) => !isDone);
   const dueMs = nextRunMs(owned, { timezone, nowMs }) ?? Number.POSITIVE_INFINITY;

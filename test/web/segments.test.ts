@@ -70,6 +70,8 @@ describe.runIf(hasBrowser)('segments', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
+    const focused = () => page.evaluate('document.activeElement.labels?.[0]?.textContent');
+    await expect.poll(focused).toBe('Property');
     await page.keyboard.type('plan');
     await page.getByRole('combobox', { name: 'Value' }).fill('pro');
     await page.getByText('0 of 4 people, 0%').waitFor();

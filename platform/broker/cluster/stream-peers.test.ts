@@ -11,7 +11,7 @@ import { createMetrics, metricValue } from '../../metrics.ts';
 import { connectBroker, type NatsConnection } from '../nats.ts';
 import { ensureTopology } from '../topology.ts';
 import { openPeerGauges } from './peer-gauges.ts';
-import { hasMajority, type StreamPeer, streamChecks } from './stream-peers.ts';
+import { hasMajority, type StreamPeer, streamChecks, streamParts } from './stream-peers.ts';
 
 const log = createLog('silent');
 let cluster: BrokerCluster;
@@ -52,7 +52,8 @@ it('tells the operator which servers of a stream are offline', async () => {
   const told = async (): Promise<(number | undefined)[]> => {
     const metrics = createMetrics();
     const gauges = openPeerGauges({ connection: nats, shards: 1, metrics });
-    await expect.poll(() => gauges.known().length).toBe(24);
+    const streams = streamParts(1).flatMap((part) => part.streams);
+    await expect.poll(() => gauges.known().length).toBe(streams.length);
     const offline = await metricValue(metrics, 'millrace_stream_offline_servers', of);
     const leaders = await metricValue(metrics, 'millrace_stream_leader_servers', of);
     gauges.close();

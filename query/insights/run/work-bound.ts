@@ -67,7 +67,7 @@ function comparesEachCohort({ retention }: InsightQuerySpec): boolean {
 
 function workOf({ spec, breakdowns: groups, buckets }: Question): Work {
   const { events, userFlow } = spec;
-  // The person is no property that is read of each event: what may be answered may be listed.
+  // The person does not count as a breakdown: a question that may be answered may have its persons listed.
   const breakdowns = groups.filter((group) => group !== byPerson);
   if (spec.insightType === InsightType.USER_FLOW) {
     const hops = userFlow?.maxHops ?? 0;

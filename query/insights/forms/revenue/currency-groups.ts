@@ -60,7 +60,7 @@ export function placedUsersSql(cells: string, groups: CurrencyGroups): string {
   return placedListsSql(lists, ['users'], groups);
 }
 
-/** A currency of which all groups stay has none of all others. */
+/** A currency whose groups all stay has no group of all others. */
 function placedListsSql(rows: string, columns: readonly string[], groups: CurrencyGroups): string {
   const names = ['bucket', ...columns].join(', ');
   const found = `SELECT ${names}, list, indexOf(${known}.1, list) AS at, indexOf(${known}.3, list[1]) AS currency FROM (${rows})`;

@@ -58,8 +58,8 @@ function sumsSql(by: string, events: string, isWeighed: boolean): string {
 
 /**
  * A user without a number has no mean. Of two numbers the engine's own sum is rounded once, and half of it is a double;
- * the sums of more are the items of an array that only the few users have who need one. To round them costs by the
- * block of rows, of which a table of two levels makes 256: large ones still do, so that they may go to disk.
+ * the sums of more are the items of an array that only the few users have who need one. Rounding costs by the block of
+ * rows, and a table of two levels has 256 blocks: only large tables, which may have to go to disk, get two levels.
  */
 function meansSql(by: string, events: string, isWeighed: boolean): string {
   const first = isWeighed ? ', max(is_first) AS is_first' : '';

@@ -627,7 +627,7 @@ export declare const SegmentsService: GenService<{
     output: typeof UpdateResponseSchema;
   },
   /**
-   * Deletes a segment, also one that is in use: what names it is then refused, and says so. Role: member.
+   * Deletes a segment, even one in use: a question that names it is refused from then on, with its id. Role: member.
    *
    * @generated from rpc dashboard.segments.v1.SegmentsService.Delete
    */

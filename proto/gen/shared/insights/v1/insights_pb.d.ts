@@ -78,7 +78,8 @@ export declare type EventQuery = Message<"shared.insights.v1.EventQuery"> & {
   rollingDays: number;
 
   /**
-   * REVENUE: what is measured. Its payments are events with a number in aggregation_property, `amount` unless given.
+   * Of REVENUE: what is measured of payments. A payment is an event with a number in aggregation_property, which is
+   * `amount` unless given.
    *
    * @generated from field: shared.insights.v1.RevenueMeasure revenue = 21;
    */
