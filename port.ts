@@ -2,8 +2,8 @@
 // operator's pages on a port of their own. The pipeline answers no request: service.ts starts it.
 
 import { join } from 'node:path';
-import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
-import { startAlerts } from './alerts/start.ts';
+import type { ConnectRouter } from '@connectrpc/connect';
+import { createMcpRoute } from './agents/mcp-route.ts';
 import { callerOptions, type Foundation, operatorOptions } from './foundation.ts';
 import { isTrustedProxy } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
@@ -14,7 +14,6 @@ import {
   checkAccessFirst,
   createAuthInterceptor,
   credentialEndOf,
-  customerOf,
   principalOf,
 } from './platform/access/auth-interceptor.ts';
 import { buckets } from './platform/broker/buckets.ts';
@@ -33,13 +32,14 @@ import type { Shutdown } from './platform/shutdown.ts';
 import { insightMemoryBytes } from './query/calls/turn-bounds.ts';
 import { createExportRoute } from './query/export/export-route.ts';
 import { createCompleteUntil } from './query/insights/run/complete-until.ts';
-import { type OwnQuestions, registerQuery } from './query/routes.ts';
+import { registerQuery } from './query/routes.ts';
 import { type LiveViews, openLiveViews } from './query/watch/live-views.ts';
-import { startReports } from './reports/start.ts';
+import { startTurns } from './turns.ts';
 import { createAttemptLog } from './webhooks/attempts/attempt-log.ts';
 import { openManagement } from './webhooks/management/start.ts';
 
 const requestGraceMs = 5_000;
+const descriptorsFile = join(import.meta.dirname, 'proto', 'descriptors.binpb');
 
 /** Shown on the operator's pages. */
 interface OperatorPages {
@@ -77,7 +77,7 @@ export async function openPort(
       ...(ingest ? [ingest.nodeHttpRoute, scriptPage(config)] : []),
       ...webhooks,
       ...(config.roles.includes('control') ? [control.oneClickRoute] : []),
-      ...(live ? exportRoutes(config, foundation) : []),
+      ...(live ? readRoutes(config, foundation) : []),
       operatorRoutes,
       ...webPages(config),
       frontPage,
@@ -111,10 +111,15 @@ function scriptPage({ browserPaths }: Config): NodeHttpRoute {
   return createScriptPage(file, browserPaths.scriptPaths);
 }
 
-function exportRoutes({ shards }: Config, foundation: Foundation): NodeHttpRoute[] {
+/** The tools of agents are calls of this service's own methods. */
+function readRoutes({ shards }: Config, foundation: Foundation): NodeHttpRoute[] {
   const completeUntilMs = createCompleteUntil({ ...foundation, shards });
-  const { clickhouse } = foundation;
-  return clickhouse ? [createExportRoute({ ...foundation, clickhouse, completeUntilMs })] : [];
+  const { clickhouse, listening } = foundation;
+  if (clickhouse === undefined) return [];
+  return [
+    createExportRoute({ ...foundation, clickhouse, completeUntilMs }),
+    createMcpRoute({ ...foundation, baseUrl: () => listening.url, descriptorsFile }),
+  ];
 }
 
 /** Where people can sign in. */
@@ -154,7 +159,7 @@ function operatorRoutesOf(
   return createOperatorRoutes({
     readiness,
     detailed: hasDetails ? { metrics, token, onlyThisMachine } : undefined,
-    descriptorsFile: join(import.meta.dirname, 'proto', 'descriptors.binpb'),
+    descriptorsFile,
   });
 }
 
@@ -271,26 +276,4 @@ function registerRoles(
   }
   if (roles.includes('control')) control.register(router);
   checkAccessFirst(router, authenticate);
-}
-
-/** What the service does by itself when its time has come: looks at alerts, and sends reports. */
-function startTurns(
-  router: ConnectRouter,
-  { nats, webhooks, control, projects, listening, clock, log }: Foundation,
-  { ask, renderPeriod }: OwnQuestions,
-  publicUrl: string | undefined,
-  shutdown: Shutdown,
-): void {
-  const { projectItems: items, alertStates, reportStates } = control.turnRecords;
-  const shared = {
-    ...{ items, clock, log, mail: control.organizationMail },
-    project: (projectId: string) => projects.get(projectId)?.record,
-    publicUrl: () => publicUrl ?? listening.url,
-    callerOf: (context: HandlerContext) => ({ ...customerOf(context), ...principalOf(context) }),
-  };
-  const alerts = startAlerts(router, { ...shared, nats, webhooks, ask, states: alertStates });
-  shutdown.add('alerts', () => alerts.stop());
-  if (renderPeriod === undefined) return;
-  const reports = startReports(router, { ...shared, renderPeriod, states: reportStates });
-  shutdown.add('reports', () => reports.stop());
 }

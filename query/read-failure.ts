@@ -4,7 +4,7 @@
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
-import { timeoutErrors } from '../platform/clickhouse/select-rows.ts';
+import { lackOfMemory, timeoutErrors } from '../platform/clickhouse/select-rows.ts';
 import type { Log } from '../platform/log.ts';
 import { engineTimeOf } from './calls/engine-time.ts';
 import type { CallDeadline } from './deadline.ts';
@@ -53,6 +53,10 @@ export function readFailure(
     }
     log.warn({ method }, 'a read took too long');
     return new ConnectError('the read took too long: ask for less', Code.DeadlineExceeded);
+  }
+  if (lackOfMemory(cause) === 'engine') {
+    log.warn({ method }, 'a read found no memory left in the event store');
+    return busy(false);
   }
   if (isOutage(cause)) {
     log.warn({ ...describe(cause), method }, 'the event store cannot be reached');

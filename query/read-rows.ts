@@ -2,8 +2,7 @@
 // integer is text, a double the shortest text that reads back as the same double. The meaning of columns is each
 // caller's.
 
-import { ClickHouseError } from '@clickhouse/client';
-import { collectRows, type RowReader } from '../platform/clickhouse/select-rows.ts';
+import { collectRows, lackOfMemory, type RowReader } from '../platform/clickhouse/select-rows.ts';
 import { type Deadline, defaultMaxReadMs } from './deadline.ts';
 
 /** The largest number of rows that a read may ask for. */
@@ -53,9 +52,7 @@ export async function readRows(
   try {
     return await collect(clickhouse, statement, bounds);
   } catch (error) {
-    if (error instanceof ClickHouseError && error.type === 'MEMORY_LIMIT_EXCEEDED') {
-      return { kind: 'too-large' };
-    }
+    if (lackOfMemory(error) === 'statement') return { kind: 'too-large' };
     throw error;
   }
 }

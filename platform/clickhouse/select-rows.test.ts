@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { createLog } from '../log.ts';
 import { createClickHouse, type DatabaseClient } from './clickhouse.ts';
-import type { Select } from './select-rows.ts';
+import { lackOfMemory, type Select } from './select-rows.ts';
 
 const log = createLog('silent');
 const engine = useEngine();
@@ -115,6 +115,15 @@ describe('a failure', () => {
     const error = await failureOf(rowsOf(selectOf('SELECT nope')));
     expect(error).toBeInstanceOf(ClickHouseError);
     expect(error).toMatchObject({ code: '47', type: 'UNKNOWN_IDENTIFIER' });
+  });
+
+  it.each([
+    ['statement', '50000000'],
+    ['engine', '0'],
+  ])('for lack of memory of the %s is told as such', async (whose, bytes) => {
+    const sql = 'SELECT length(groupArray(number)) FROM numbers(1000000000)';
+    const settings = { max_memory_usage: bytes };
+    expect(lackOfMemory(await failureOf(rowsOf(selectOf(sql, { settings }))))).toBe(whose);
   });
 
   it("in the middle of a result is the server's error", async () => {

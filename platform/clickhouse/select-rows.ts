@@ -6,7 +6,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import {
-  type ClickHouseError,
+  ClickHouseError,
   EXCEPTION_TAG_HEADER_NAME,
   extractErrorAtTheEndOfChunk,
   parseError,
@@ -75,6 +75,16 @@ export const timeoutErrors: ReadonlySet<string> = new Set([
   'QUERY_WAS_CANCELLED',
   'TOO_SLOW',
 ]);
+
+/**
+ * Which memory a failed statement ran out of: its own bound, or the whole engine's, which others have taken; undefined
+ * where it failed by something else. The engine has one name for both, and tells them apart in the message.
+ */
+export function lackOfMemory(error: unknown): 'statement' | 'engine' | undefined {
+  if (!(error instanceof ClickHouseError) || error.type !== 'MEMORY_LIMIT_EXCEEDED')
+    return undefined;
+  return error.message.startsWith('(total)') ? 'engine' : 'statement';
+}
 
 /** Reads from the server. `headers` go with every request. Close it when no read is running. */
 export function createRowReader(

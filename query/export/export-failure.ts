@@ -2,7 +2,7 @@
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { timeoutErrors } from '../../platform/clickhouse/select-rows.ts';
+import { lackOfMemory, timeoutErrors } from '../../platform/clickhouse/select-rows.ts';
 import type { Log } from '../../platform/log.ts';
 
 /** A ConnectError was written for the reader. Logs code and name alone: a message repeats the statement's values. */
@@ -12,11 +12,14 @@ export function exportFailure(cause: unknown, gone: AbortSignal, log: Log): Conn
   if (cause instanceof ClickHouseError) {
     log.warn({ clickhouseCode: cause.code, clickhouseError: cause.type }, 'an export failed');
     if (timeoutErrors.has(cause.type ?? '')) return tooLong();
-    if (cause.type === 'MEMORY_LIMIT_EXCEEDED') {
+    if (lackOfMemory(cause) === 'statement') {
       return new ConnectError(
         'the rows are too large: export a shorter range, or columns=maps',
         Code.ResourceExhausted,
       );
+    }
+    if (lackOfMemory(cause) === 'engine') {
+      return new ConnectError('the event store is busy: export again later', Code.Unavailable);
     }
     return new ConnectError('the export failed', Code.Internal);
   }

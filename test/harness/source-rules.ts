@@ -19,6 +19,7 @@ const product = [
   'webhooks',
   'alerts',
   'reports',
+  'agents',
   'sql',
   'backup',
   'sdk',
@@ -31,7 +32,7 @@ const mayImport: Record<string, readonly string[]> = {
   // The files at the root put the service together.
   '': [
     ...['proto', 'platform', 'ingest', 'pipeline', 'query', 'control', 'webhooks', 'alerts'],
-    ...['reports', 'sql', 'backup'],
+    ...['reports', 'agents', 'sql', 'backup'],
   ],
   proto: [],
   platform: ['proto'],
@@ -42,6 +43,7 @@ const mayImport: Record<string, readonly string[]> = {
   webhooks: ['proto', 'platform'],
   alerts: ['proto', 'platform'],
   reports: ['proto', 'platform'],
+  agents: ['proto', 'platform'],
   sql: ['platform'],
   // Copies what the engines hold: it knows their tables, and no service.
   backup: ['platform', 'sql'],

@@ -1,6 +1,7 @@
 // Who gets which rows, and which statements run for them. Statements wait at gates here, so that each test decides when
 // one ends.
 
+import { ClickHouseError } from '@clickhouse/client';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { RecentUse } from '../../calls/recent-use.ts';
@@ -92,6 +93,29 @@ async function askAndAnswer(text: string, sql?: string): Promise<readonly string
   running[0]?.answer(text);
   return (await asked).texts;
 }
+
+describe('a statement that finds no memory', () => {
+  const lacking = (message: string) =>
+    new ClickHouseError({ code: '241', type: 'MEMORY_LIMIT_EXCEEDED', message });
+
+  it('because others hold it runs once more', async () => {
+    const asked = ask();
+    await settled();
+    const [first] = running;
+    first?.fail(lacking('(total) memory limit exceeded: would use 800 MiB'));
+    await expect.poll(() => running.length).toBe(1);
+    expect(running[0]).not.toBe(first);
+    running[0]?.answer('[1]');
+    expect((await asked).texts).toEqual(['[1]']);
+  });
+
+  it('of its own is refused', async () => {
+    const asked = ask();
+    await settled();
+    running[0]?.fail(lacking('Query memory limit exceeded: would use 400 MiB'));
+    await expect(asked).rejects.toThrow('the question needs too much memory');
+  });
+});
 
 describe('kept rows', () => {
   it('are given again while nothing has changed', async () => {

@@ -2,7 +2,8 @@
 // same statement that runs already for somebody else, or those of a new run in the project's turn.
 
 import { createHash } from 'node:crypto';
-import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { lackOfMemory, type RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Log } from '../../../platform/log.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
@@ -79,6 +80,8 @@ const versionTimeoutMs = 10_000;
  */
 const settleMs = 5_000;
 const unsettledCacheMs = 1_000;
+/** Long enough for most statements that hold memory. */
+const memoryAgainMs = 1_000;
 
 export class InsightRuns {
   readonly sources: InsightSources;
@@ -189,7 +192,13 @@ export class InsightRuns {
   async #run({ projectId, spend }: Asker, statement: InsightStatement, signal: AbortSignal) {
     const { clickhouse, insightTurns, memoryBytes } = this.sources;
     const inTurn = insightTurns.reader(clickhouse, projectId, 'search', spend);
-    return runInsight(inTurn, statement, memoryBytes, signal);
+    const run = () => runInsight(inTurn, statement, memoryBytes, signal);
+    return run().catch(async (error: unknown) => {
+      if (lackOfMemory(error) !== 'engine') throw error;
+      // Others have taken what this statement was left; as a rule they have answered soon.
+      await delay(memoryAgainMs, undefined, { signal });
+      return run();
+    });
   }
 
   #isSettled(range: string, version: string, completeUntilMs: number | undefined): boolean {

@@ -3,7 +3,7 @@
 
 import { ClickHouseError } from '@clickhouse/client';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import { lackOfMemory, type RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Statement } from '../../read-rows.ts';
 import type { KeptRange } from './kept/kept-days.ts';
 import type { Rows } from './result-cache.ts';
@@ -70,7 +70,8 @@ export async function runInsight(
       return true;
     });
   } catch (error) {
-    if (!(error instanceof ClickHouseError)) throw error;
+    // The caller can do nothing about what others hold.
+    if (!(error instanceof ClickHouseError) || lackOfMemory(error) === 'engine') throw error;
     if (exhausted.has(error.type ?? '')) throw tooLarge();
     if (tooManyTerms.has(error.type ?? '')) throw tooLong();
     throw error;
