@@ -5,11 +5,13 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { canonicalEmail, hasDnsDomain } from '../platform/access/email-address.ts';
+import { mayUse, type OrganizationDirectory } from '../platform/access/organizations.ts';
 import { hasMoreCodePoints, maxQuestionMs, minQuestionMs } from '../platform/limits.ts';
 import { readMailbox } from '../platform/mail/mailbox.ts';
 import { zones } from '../platform/zones/zones.ts';
 import { isCommonPassword } from './auth/common-passwords.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './auth/passwords.ts';
+import type { SignedInMember, SignedInProjectMember } from './signed-in-customer.ts';
 
 export const maxDisplayNameCharacters = 150;
 const maxEmailCharacters = 254;
@@ -97,6 +99,24 @@ export function newPasswordField(field: string, text: string): string {
 export function timezoneField(field: string, text: string): string {
   if (zones.nameOf(text) !== undefined) return text;
   throw invalidArgument(field, 'must be an IANA time zone such as Europe/Berlin');
+}
+
+/** A whole number between two, both included. */
+export function wholeField(field: string, value: number, least: number, greatest: number): number {
+  if (Number.isInteger(value) && value >= least && value <= greatest) return value;
+  throw invalidArgument(field, `must be ${least} to ${greatest}`);
+}
+
+/** A member of the caller's organization who has the caller's project, by the customer's id. */
+export function memberField(
+  directory: Pick<OrganizationDirectory, 'placeOf'>,
+  field: string,
+  customerId: string,
+  { organizationId, projectId }: Pick<SignedInMember, 'organizationId'> & SignedInProjectMember,
+): string {
+  const place = directory.placeOf(organizationId, customerId);
+  if (place !== undefined && mayUse(place, projectId)) return customerId;
+  throw invalidArgument(field, 'is no member who has the project');
 }
 
 export function requiredField(field: string, text: string): string {

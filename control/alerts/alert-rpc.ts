@@ -1,11 +1,10 @@
 // AlertsService without Test: checks requests about alerts and makes the answers, each with its state. Keeping them is
 // control/project-items'; looking at them is alerts/'s.
 
-import { create, toJsonString } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Code, ConnectError } from '@connectrpc/connect';
 import { newId } from '../../platform/access/ids.ts';
-import { mayUse, type OrganizationDirectory } from '../../platform/access/organizations.ts';
+import type { OrganizationDirectory } from '../../platform/access/organizations.ts';
 import { askedOfPeriod, whyNotAnAlert } from '../../platform/alerts/alert-question.ts';
 import { firesAbove } from '../../platform/alerts/condition-kind.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -26,13 +25,19 @@ import {
 } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { CheckQuestion } from '../dashboards/tile-fields.ts';
+import { refuseLargeItem, refuseMoreItems } from '../project-items/item-bounds.ts';
 import {
   createItemStore,
   type ItemStore,
   type ItemStoreDeps,
 } from '../project-items/item-store.ts';
 import type { ProjectsByOrganization } from '../projects/by-organization.ts';
-import { displayNameField, invalidArgument, requiredField } from '../request-fields.ts';
+import {
+  displayNameField,
+  invalidArgument,
+  memberField,
+  requiredField,
+} from '../request-fields.ts';
 import type { SignedInMember, SignedInProjectMember } from '../signed-in-customer.ts';
 import { type AlertStateBucket, changesOf, looksOf, readState, withState } from './alert-view.ts';
 
@@ -49,8 +54,10 @@ type Caller = SignedInMember & SignedInProjectMember;
 
 const maxAlerts = 20;
 export const maxAlertsOfOrganization = 100;
+/** Each is a question that is asked again and again. */
+const ofOrganization = { kind: 'alerts', max: maxAlertsOfOrganization } as const;
+const alertSize = { noun: 'an alert', maxBytes: 8_192, field: 'spec' } as const;
 const maxRecipients = 20;
-const maxAlertBytes = 8_192;
 
 export function createAlerts(deps: ItemStoreDeps): ItemStore<Alert> {
   const kind = { kind: 'alerts', noun: 'alert', max: maxAlerts } as const;
@@ -97,8 +104,8 @@ export async function createAlert(
     recipientIds: recipientsField(deps, 'recipientIds', asked, caller),
     ...{ createTime: now, updateTime: now },
   });
-  refuseLarge(alert);
-  refuseMore(deps, caller);
+  refuseLargeItem(AlertSchema, alert, alertSize);
+  refuseMoreItems(deps.alerts, deps.byOrganization, caller.organizationId, ofOrganization);
   return { alert: await deps.alerts.create(caller, alert) };
 }
 
@@ -123,7 +130,7 @@ export async function updateAlert(
   };
   await deps.alerts.change(caller, id, (before) => {
     const after = { ...before, ...given };
-    refuseLarge(after);
+    refuseLargeItem(AlertSchema, after, alertSize);
     return after;
   });
   const { alert } = await getAlert(deps, { id }, caller);
@@ -181,27 +188,9 @@ function recipientsField(
   { directory }: AlertDeps,
   field: string,
   sent: readonly string[],
-  { organizationId, projectId }: Caller,
+  caller: Caller,
 ): string[] {
   if (sent.length > maxRecipients) throw invalidArgument(field, `must be at most ${maxRecipients}`);
-  for (const [index, id] of sent.entries()) {
-    const place = directory.placeOf(organizationId, id);
-    if (place !== undefined && mayUse(place, projectId)) continue;
-    throw invalidArgument(`${field}[${index}]`, 'is no member who has the project');
-  }
-  return [...new Set(sent)];
-}
-
-function refuseLarge(alert: Alert): void {
-  if (Buffer.byteLength(toJsonString(AlertSchema, alert)) <= maxAlertBytes) return;
-  throw invalidArgument('spec', `an alert takes at most ${maxAlertBytes} bytes`);
-}
-
-/** Each is a question that is asked again and again. Calls at the same moment may all pass. */
-function refuseMore({ alerts, byOrganization }: AlertDeps, { organizationId }: Caller): void {
-  let count = 0;
-  for (const projectId of byOrganization.idsOf(organizationId)) count += alerts.count(projectId);
-  if (count < maxAlertsOfOrganization) return;
-  const message = `an organization has at most ${maxAlertsOfOrganization} alerts: delete some`;
-  throw new ConnectError(message, Code.FailedPrecondition);
+  const ids = sent.map((id, index) => memberField(directory, `${field}[${index}]`, id, caller));
+  return [...new Set(ids)];
 }

@@ -14,7 +14,7 @@ import {
   newCustomer,
   startAccounts,
 } from '../../test/harness/services/accounts.ts';
-import { maxItemBytes } from '../project-items/item-quota.ts';
+import { maxItemBytes } from '../project-items/item-bounds.ts';
 import { maxAnnotations } from './annotation-rpc.ts';
 
 const broker = useBroker();

@@ -9,7 +9,7 @@ import type {
   Tile,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { invalidArgument, optionalDisplayNameField } from '../request-fields.ts';
+import { invalidArgument, optionalDisplayNameField, wholeField } from '../request-fields.ts';
 
 /** Throws invalid_argument where a question with a dashboard's filters could not be answered, whatever its time. */
 export type CheckQuestion = (spec: InsightQuerySpec, filters: DashboardFilters | undefined) => void;
@@ -86,16 +86,10 @@ function codePoints(text: string): number {
 }
 
 function checkPlace({ x = 0, y = 0, w, h }: Tile, field: string): void {
-  between(`${field}.w`, w, 1, columns);
-  between(`${field}.x`, x, 0, columns - w);
-  between(`${field}.y`, y, 0, maxRow);
-  between(`${field}.h`, h, 1, maxRows);
-}
-
-function between(field: string, value: number, least: number, most: number): void {
-  if (value < least || value > most) {
-    throw invalidArgument(field, `must be ${least} to ${most}`);
-  }
+  wholeField(`${field}.w`, w, 1, columns);
+  wholeField(`${field}.x`, x, 0, columns - w);
+  wholeField(`${field}.y`, y, 0, maxRow);
+  wholeField(`${field}.h`, h, 1, maxRows);
 }
 
 function noSuchTile(field: string): ConnectError {

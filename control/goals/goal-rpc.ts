@@ -1,7 +1,7 @@
 // GoalsService without Measure: checks requests about goals and makes the answers. Keeping them is
 // control/project-items'; measuring them is query/'s.
 
-import { create, toJsonString } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { newId } from '../../platform/access/ids.ts';
@@ -16,6 +16,7 @@ import {
   type UpdateRequest,
 } from '../../proto/gen/dashboard/goals/v1/goals_pb.js';
 import type { CheckQuestion } from '../dashboards/tile-fields.ts';
+import { refuseLargeItem } from '../project-items/item-bounds.ts';
 import {
   createItemStore,
   type ItemStore,
@@ -34,7 +35,7 @@ type Caller = SignedInMember & SignedInProjectMember;
 
 export const maxGoals = 20;
 const maxFilters = 10;
-const maxGoalBytes = 8_192;
+const goalSize = { noun: 'a goal', maxBytes: 8_192, field: 'filters' } as const;
 
 export function createGoals(deps: ItemStoreDeps): ItemStore<Goal> {
   const kind = { kind: 'goals', noun: 'goal', max: maxGoals } as const;
@@ -110,9 +111,7 @@ function check({ checkQuestion }: GoalDeps, goal: Goal): void {
   if (goal.filters.length > maxFilters) {
     throw invalidArgument('filters', `must be at most ${maxFilters}`);
   }
-  if (Buffer.byteLength(toJsonString(GoalSchema, goal)) > maxGoalBytes) {
-    throw invalidArgument('filters', `a goal takes at most ${maxGoalBytes} bytes`);
-  }
+  refuseLargeItem(GoalSchema, goal, goalSize);
   try {
     checkQuestion(goalQuestion(goal), undefined);
   } catch (error) {

@@ -17,7 +17,7 @@ import {
 import { type Change, changeRecord } from '../../platform/records/change-record.ts';
 import type { ProjectsByOrganization } from '../projects/by-organization.ts';
 import type { SignedInMember, SignedInProjectMember } from '../signed-in-customer.ts';
-import { refuseMoreItemBytes } from './item-quota.ts';
+import { refuseMoreItemBytes } from './item-bounds.ts';
 
 export type ItemBucket = Pick<
   WatchedBucket<ProjectItemsRecord>,

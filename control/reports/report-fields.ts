@@ -3,11 +3,7 @@
 import { create } from '@bufbuild/protobuf';
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
-import {
-  mayUse,
-  type OrganizationDirectory,
-  roleCovers,
-} from '../../platform/access/organizations.ts';
+import { type OrganizationDirectory, roleCovers } from '../../platform/access/organizations.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newRecipientKey, recipientName } from '../../platform/reports/report-link.ts';
 import {
@@ -22,7 +18,7 @@ import {
 } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { refuseUnproven } from '../customers/proven-customer.ts';
-import { emailField, invalidArgument } from '../request-fields.ts';
+import { emailField, invalidArgument, memberField, wholeField } from '../request-fields.ts';
 import type { SignedInMember, SignedInProjectMember } from '../signed-in-customer.ts';
 
 export interface RecipientDeps {
@@ -52,11 +48,6 @@ export function scheduleField(schedule: ReportSchedule | undefined): ReportSched
   });
 }
 
-function wholeField(field: string, value: number, least: number, greatest: number): number {
-  if (Number.isInteger(value) && value >= least && value <= greatest) return value;
-  throw invalidArgument(field, `must be ${least} to ${greatest}`);
-}
-
 /**
  * The recipients that a request names, as entries that nobody has answered yet. An address of a member who has the
  * project is the member. Throws invalid_argument for a member who does not have it.
@@ -72,19 +63,18 @@ export function recipientsField(
     throw invalidArgument(`${prefix}emails`, `must be at most ${maxRecipients} recipients in all`);
   }
   const now = timestampFromMs(deps.clock.nowMs());
-  const members = customerIds.map((customerId, index) => {
-    refuseOutsider(deps, `${prefix}customerIds[${index}]`, customerId, caller);
-    return memberEntry(customerId, now);
-  });
+  const memberOf = (field: string, customerId: string): ReportRecipient =>
+    memberEntry(memberField(deps.directory, field, customerId, caller), now);
+  const members = customerIds.map((customerId, index) =>
+    memberOf(`${prefix}customerIds[${index}]`, customerId),
+  );
   const others = emails.map((text, index) => {
     const field = `${prefix}emails[${index}]`;
     const email = emailField(field, text);
     const known = deps.customers.findByEmail(email);
     const isMember =
       known !== undefined && deps.directory.placeOf(caller.organizationId, known.id) !== undefined;
-    if (!isMember) return otherEntry(email, now);
-    refuseOutsider(deps, field, known.id, caller);
-    return memberEntry(known.id, now);
+    return isMember ? memberOf(field, known.id) : otherEntry(email, now);
   });
   const byName = new Map([...members, ...others].map((one) => [recipientName(one), one]));
   return [...byName.values()];
@@ -109,17 +99,6 @@ export function refuseOthers(
 
 export function isOther({ email }: Pick<ReportRecipient, 'email'>): boolean {
   return email !== '';
-}
-
-function refuseOutsider(
-  { directory }: Pick<RecipientDeps, 'directory'>,
-  field: string,
-  customerId: string,
-  { organizationId, projectId }: Caller,
-): void {
-  const place = directory.placeOf(organizationId, customerId);
-  if (place !== undefined && mayUse(place, projectId)) return;
-  throw invalidArgument(field, 'is no member who has the project');
 }
 
 function memberEntry(customerId: string, stateTime: Timestamp): ReportRecipient {

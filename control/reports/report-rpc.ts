@@ -1,7 +1,7 @@
 // ReportsService without Preview and Test: checks requests about reports and makes the answers, each with its runs.
 // Keeping reports is control/project-items'; sending them is reports/'s.
 
-import { create, toJsonString } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { newId } from '../../platform/access/ids.ts';
@@ -21,6 +21,7 @@ import {
   type SendConfirmationRequest,
   type UpdateRequest,
 } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
+import { refuseLargeItem, refuseMoreItems } from '../project-items/item-bounds.ts';
 import {
   createItemStore,
   type ItemStore,
@@ -51,8 +52,9 @@ export interface ReportDeps extends Omit<RecipientDeps, 'directory'>, Omit<AskDe
 type Caller = SignedInMember & SignedInProjectMember;
 
 export const maxReports = 20;
-export const maxReportsOfOrganization = 100;
-const maxReportBytes = 16_384;
+/** Each is a board that is rendered again and again. */
+const ofOrganization = { kind: 'reports', max: 100 } as const;
+const reportSize = { noun: 'a report', maxBytes: 16_384, field: 'recipients' } as const;
 
 export function createReports(deps: ItemStoreDeps): ItemStore<Report> {
   const kind = { kind: 'reports', noun: 'report', max: maxReports } as const;
@@ -104,8 +106,8 @@ export async function createReport(
   });
   const others = report.recipients.filter(isOther);
   refuseOthers(deps, others, caller);
-  refuseLarge(report);
-  refuseMore(deps, caller);
+  refuseLargeItem(ReportSchema, report, reportSize);
+  refuseMoreItems(deps.reports, deps.byOrganization, caller.organizationId, ofOrganization);
   countQuestions(deps, others, caller);
   await deps.reports.create(caller, report);
   askRecipients(deps, report, others, caller);
@@ -148,7 +150,7 @@ export async function updateReport(
       ...((schedule !== undefined || isResumed) && { activeTime: now }),
       ...(named !== undefined && { recipients: withStates(named, report.recipients) }),
     };
-    refuseLarge(changed);
+    refuseLargeItem(ReportSchema, changed, reportSize);
     return changed;
   });
   const added = after.recipients.filter(({ key }) => others.some((one) => one.key === key));
@@ -219,18 +221,4 @@ function newOthers(
   before: readonly ReportRecipient[],
 ): ReportRecipient[] {
   return withStates(named, before).filter((one) => isOther(one) && !before.includes(one));
-}
-
-function refuseLarge(report: Report): void {
-  if (Buffer.byteLength(toJsonString(ReportSchema, report)) <= maxReportBytes) return;
-  throw invalidArgument('recipients', `a report takes at most ${maxReportBytes} bytes`);
-}
-
-/** Each is a board that is rendered again and again. Calls at the same moment may all pass. */
-function refuseMore({ reports, byOrganization }: ReportDeps, { organizationId }: Caller): void {
-  let count = 0;
-  for (const projectId of byOrganization.idsOf(organizationId)) count += reports.count(projectId);
-  if (count < maxReportsOfOrganization) return;
-  const message = `an organization has at most ${maxReportsOfOrganization} reports: delete some`;
-  throw new ConnectError(message, Code.FailedPrecondition);
 }

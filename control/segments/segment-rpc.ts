@@ -1,7 +1,7 @@
 // SegmentsService without Count: checks requests about segments and makes the answers. Keeping them is
 // control/project-items'; who is in one is query's.
 
-import { create, toJsonString } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { newId } from '../../platform/access/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -15,6 +15,7 @@ import {
   SegmentSchema,
   type UpdateRequest,
 } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
+import { refuseLargeItem } from '../project-items/item-bounds.ts';
 import {
   createItemStore,
   type ItemStore,
@@ -32,6 +33,7 @@ type Caller = SignedInMember & SignedInProjectMember;
 
 export const maxSegments = 100;
 export const maxSegmentBytes = 16_384;
+const segmentSize = { noun: 'a segment', maxBytes: maxSegmentBytes, field: 'condition' } as const;
 
 export function createSegments(deps: ItemStoreDeps): ItemStore<Segment> {
   const kind = { kind: 'segments', noun: 'segment', max: maxSegments } as const;
@@ -65,7 +67,7 @@ export async function createSegment(
     condition: conditionField(request.condition),
     ...{ createTime: now, updateTime: now },
   });
-  checkBytes(segment);
+  refuseLargeItem(SegmentSchema, segment, segmentSize);
   return { segment: await segments.create(caller, segment) };
 }
 
@@ -81,7 +83,7 @@ export async function updateSegment(
   };
   const segment = await segments.change(caller, requiredField('id', id), (before) => {
     const after = { ...before, ...given };
-    checkBytes(after);
+    refuseLargeItem(SegmentSchema, after, segmentSize);
     return after;
   });
   return { segment };
@@ -100,9 +102,4 @@ function conditionField(condition: Condition | undefined): Condition {
   if (condition === undefined) throw invalidArgument('condition', 'is required');
   checkCondition(condition, 'condition');
   return condition;
-}
-
-function checkBytes(segment: Segment): void {
-  if (Buffer.byteLength(toJsonString(SegmentSchema, segment)) <= maxSegmentBytes) return;
-  throw invalidArgument('condition', `a segment takes at most ${maxSegmentBytes} bytes`);
 }
