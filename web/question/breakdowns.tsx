@@ -7,10 +7,10 @@ import {
   Touch,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Select } from '../fields/field.tsx';
+import { Count } from '../fields/number-field.tsx';
 import { SegmentChips } from '../filter/segment-bar.tsx';
 import { asProperty, segmentOf } from '../filter/segment-names.ts';
 import { Icon } from '../ui/icon.tsx';
-import { Count } from './count.tsx';
 import { formOf } from './forms.ts';
 import { PropertyField } from './scope-fields.tsx';
 import { countsUsers } from './series/counts-users.ts';

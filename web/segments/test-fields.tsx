@@ -7,6 +7,7 @@ import type {
   ProfileTest,
 } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { Check, Field, Select } from '../fields/field.tsx';
+import { NumberField } from '../fields/number-field.tsx';
 import { toPropertyFilter } from '../filter/condition.ts';
 import { ConditionFields } from '../filter/condition-fields.tsx';
 import { ScopeFields } from '../question/scope-fields.tsx';
@@ -187,27 +188,5 @@ function BehaviourFields(props: {
         )}
       </div>
     </>
-  );
-}
-
-/** A whole number from 0; undefined where the field is empty. */
-function NumberField(props: {
-  label: string;
-  value: number | undefined;
-  most: number;
-  onValue: (value: number | undefined) => void;
-}) {
-  const { label, value, most, onValue } = props;
-  return (
-    <Field
-      label={label}
-      type="number"
-      min="0"
-      max={String(most)}
-      value={value === undefined ? '' : String(value)}
-      onValue={(text) =>
-        onValue(text === '' ? undefined : Math.max(0, Math.min(most, Math.floor(Number(text)))))
-      }
-    />
   );
 }

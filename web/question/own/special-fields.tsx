@@ -12,10 +12,11 @@ import {
   SessionMetric,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Check, Select } from '../../fields/field.tsx';
-import { Count } from '../count.tsx';
+import { Count } from '../../fields/number-field.tsx';
 import { needsProperty } from '../forms.ts';
 import { FunnelFields } from '../funnel/funnel-fields.tsx';
 import { MeasuredPropertyField, PropertyField, ScopeFields } from '../scope-fields.tsx';
+import { AddUp } from '../series/add-up.tsx';
 import { FlowEndFields } from '../series/flow-end-fields.tsx';
 import { RetentionFields } from '../series/retention-fields.tsx';
 import { aggregationOptions } from '../series-fields.tsx';
@@ -41,14 +42,7 @@ export function SpecialFields({ spec, onChange }: { spec: InsightQuerySpec; onCh
         onValue={(cumulative) => onChange({ cumulative })}
       />
     );
-  if (spec.insightType === InsightType.REVENUE)
-    return (
-      <Check
-        label="Add up from the beginning of the range"
-        checked={spec.cumulative}
-        onValue={(cumulative) => onChange({ cumulative })}
-      />
-    );
+  if (spec.insightType === InsightType.REVENUE) return <AddUp spec={spec} onChange={onChange} />;
   if (spec.insightType === InsightType.RETENTION)
     return <RetentionFields spec={spec} onChange={onChange} />;
   return null;

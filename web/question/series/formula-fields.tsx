@@ -1,5 +1,4 @@
-// What is made of all series of a question: users that are added up, and formulas with their names. Only pages of such
-// questions load it.
+// What is made of all series of a question: whether they are added up, and formulas with their names.
 
 import { create } from '@bufbuild/protobuf';
 import {
@@ -10,7 +9,7 @@ import {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Field } from '../../fields/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { UsersFields } from './users-fields.tsx';
+import { AddUpTrend } from './add-up.tsx';
 
 const maxFormulas = 10;
 
@@ -24,7 +23,7 @@ export function FormulaFields(props: {
     put(formulas.map((one, at) => (at === index ? { ...one, ...changes } : one)));
   return (
     <>
-      {props.spec.insightType === InsightType.TRENDS ? <UsersFields {...props} /> : null}
+      {props.spec.insightType === InsightType.TRENDS ? <AddUpTrend {...props} /> : null}
       {formulas.map(({ expression, displayName }, index) => (
         <fieldset class="series" key={`${index}`}>
           <legend>Formula {index + 1}</legend>
