@@ -29,9 +29,9 @@ import { bucketLabels } from './read/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
 import {
   earliest,
+  type InsightOptions,
   type InsightRows,
   InsightRuns,
-  type InsightSources,
   type Stored,
 } from './run/insight-runs.ts';
 import type { InsightStatement } from './run/run-insight.ts';
@@ -56,7 +56,7 @@ export interface InsightCall {
 /** Throws invalid_argument that names the field, and resource_exhausted for a question that needs too much. */
 export type RunQuestion = (call: InsightCall) => Promise<QueryResponse>;
 
-export interface QuestionSources extends InsightSources {
+export interface QuestionOptions extends InsightOptions {
   /** The segments of a project; none unless given. */
   findSegment?: FindSegment;
   /** The zone of a project's questions that name none; UTC unless given. */
@@ -64,12 +64,12 @@ export interface QuestionSources extends InsightSources {
 }
 
 /** All who run questions share one of these: its turns, its kept rows, and the statements that run. */
-export function createRunQuestion(sources: QuestionSources): RunQuestion {
-  const runs = new InsightRuns(sources);
-  const { timezoneOf = () => 'UTC', findSegment = async () => undefined, clock } = sources;
+export function createRunQuestion(options: QuestionOptions): RunQuestion {
+  const runs = new InsightRuns(options);
+  const { timezoneOf = () => 'UTC', findSegment = async () => undefined, clock } = options;
   return async (call) => {
     const { projectId, request } = call;
-    sources.insightTurns.checkRoom(projectId);
+    options.insightTurns.checkRoom(projectId);
     const timezone = request.timezone === '' ? timezoneOf(projectId) : request.timezone;
     const together = call.together ?? new AskedTogether();
     const asked = { ...call, together, request: { ...request, timezone } };
@@ -89,6 +89,10 @@ function timeRangeOf({ fromMs, toMs }: Range): TimeRange {
   return create(TimeRangeSchema, { from: timestampFromMs(fromMs), to: timestampFromMs(toMs) });
 }
 
+/**
+ * Planned, bounded, run, read. A statement whose text depends on facts of the project is planned twice: the first plan
+ * tells which facts it would like to know, and how many events it reads.
+ */
 async function runQuestion(
   runs: InsightRuns,
   findSegment: FindSegment,
@@ -96,46 +100,39 @@ async function runQuestion(
 ): Promise<QueryResponse> {
   const { projectId, request, deadline, standIns, onRead, together = new AskedTogether() } = call;
   const { signal } = deadline;
-  const { completeUntilMs: completeUntil, log, ladder, clock } = runs.sources;
+  const { completeUntilMs: readCompleteUntilMs, log, ladder, clock } = runs.options;
   const checked = readQuestion(projectId, request, standIns);
   const segments = await findSegments(findSegment, projectId, idsOf(checked.spec));
   const asked = {
     ...{ ...checked, conditionOf: conditionIn(segments) },
     ...{ sources: ladder, nowMs: wholeMinuteMs(clock) },
   };
-  const first = planOf(asked);
+  const firstPlan = planOf(asked);
   // Asked first: a statement may count what is stored meanwhile, and misses nothing from before.
-  const completeUntilMs = await together.moments.get('', signal, () => completeUntil(projectId));
-  const storedIn = (range: Range): Stored => {
+  const completeUntilMs = await together.moments.get('', signal, () =>
+    readCompleteUntilMs(projectId),
+  );
+  const storedFor = ({ question: { notes } }: Planned): Stored => {
+    const range = rangeOfReads(notes.reads);
     const key = `${range.fromMs} ${range.toMs}`;
     const stored = together.stored.get(key) ?? runs.stored(projectId, range, completeUntilMs);
     together.stored.set(key, stored);
     return stored;
   };
-  const looked = (): Stored => storedIn(rangeOfReads(first.question.notes.reads));
-  await checkWork(asked, () => looked().seen(), deadline);
-  const facts = await factsOf(runs, call, first, together);
-  const { question, sql, maxRows, lookUps = [], read } = facts ? planOf(asked, facts) : first;
+  await checkWork(asked, () => storedFor(firstPlan).seen(), deadline);
+  const facts = await factsOf(runs, call, firstPlan, together);
+  const plan = facts === undefined ? firstPlan : planOf(asked, facts);
+  const { question } = plan;
   const sources = sourcesOf(question);
   log?.debug({ projectId, sources }, 'a question is planned');
-  const ask = (lookUp: LookUp): Promise<InsightRows> => {
-    const stored = storedIn(rangeOfReads(question.notes.reads));
-    return runs.rows(call, stored, statementOf(question, lookUp), deadline);
-  };
-  const parts = [await ask({ sql, maxRows })];
-  const rows = parts.flatMap(rowsOf);
-  for (const lookUp of lookUps) {
-    const next = lookUp(rows);
-    if (next === undefined) continue;
-    const found = await ask(next);
-    parts.push(found);
-    rows.push(...rowsOf(found));
-  }
+  const { parts, rows } = await readParts(plan, (lookUp) =>
+    runs.rows(call, storedFor(plan), statementOf(question, lookUp), deadline),
+  );
   onRead?.(parts.reduce((sum, { characters }) => sum + characters, 0));
   const untilMs = earliest(parts.map((part) => part.completeUntilMs));
   // What the broker does not tell, nobody knows.
   const knownMs = Math.min(untilMs ?? Number.NEGATIVE_INFINITY, question.asOfMs ?? Infinity);
-  const { result, leftOut } = read(rows, knownMs);
+  const { result, leftOut } = plan.read(rows, knownMs);
   return create(QueryResponseSchema, {
     result,
     ...(untilMs !== undefined && { completeUntil: timestampFromMs(untilMs) }),
@@ -146,6 +143,23 @@ async function runQuestion(
     touch: touchOf(question),
     segments: [...segments.values()].map(({ id, displayName }) => ({ id, displayName })),
   });
+}
+
+/** The rows of a plan's statement, then those of its look-ups, each of which is made of the rows until then. */
+async function readParts(
+  { sql, maxRows, lookUps = [] }: Planned,
+  ask: (lookUp: LookUp) => Promise<InsightRows>,
+): Promise<{ parts: InsightRows[]; rows: unknown[][] }> {
+  const parts = [await ask({ sql, maxRows })];
+  const rows = parts.flatMap(rowsOf);
+  for (const lookUp of lookUps) {
+    const next = lookUp(rows);
+    if (next === undefined) continue;
+    const found = await ask(next);
+    parts.push(found);
+    rows.push(...rowsOf(found));
+  }
+  return { parts, rows };
 }
 
 /** What planning would have liked to know; undefined where that is nothing. */

@@ -78,7 +78,7 @@ async function ask(
   sql = 'question',
   { project = 'a', params = {}, signal = new AbortController().signal } = {},
 ) {
-  const stored = runs.stored(project, range, await runs.sources.completeUntilMs(project));
+  const stored = runs.stored(project, range, await runs.options.completeUntilMs(project));
   return runs.rows({ projectId: project }, stored, { sql, params, maxRows: 10 }, { signal });
 }
 

@@ -19,7 +19,7 @@ import { type InsightStatement, maxInsightMs, runInsight } from './run-insight.t
 import { SingleFlight, unlessLeft } from './single-flight.ts';
 import { readStoredVersion, type StoredVersion } from './stored-version.ts';
 
-export interface InsightSources {
+export interface InsightOptions {
   clickhouse: RowReader;
   completeUntilMs: CompleteUntil;
   /** Of the same time as completeUntilMs. */
@@ -84,7 +84,7 @@ const unsettledCacheMs = 1_000;
 const memoryAgainMs = 1_000;
 
 export class InsightRuns {
-  readonly sources: InsightSources;
+  readonly options: InsightOptions;
   readonly #nowMs: () => number;
   readonly #cache = new ResultCache<Cached>(maxCacheBytes);
   readonly #runs = new SingleFlight<Cached>();
@@ -93,10 +93,10 @@ export class InsightRuns {
   /** The version of a range, and when it was first seen, by both clocks. */
   readonly #versions = new Map<string, { version: string; sinceMs: number; seenAtMs: number }>();
 
-  constructor(sources: InsightSources) {
-    this.sources = sources;
-    this.#nowMs = sources.nowMs ?? (() => performance.now());
-    this.#keptDays = new KeptDays(sources);
+  constructor(options: InsightOptions) {
+    this.options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#keptDays = new KeptDays(options);
   }
 
   /** What a statement depends on that reads this range. One check at a time of a range, whoever asks. */
@@ -158,7 +158,7 @@ export class InsightRuns {
 
   /** Runs the small statements that a question needs beside its own, in the project's turns for look-ups. */
   smallReads(projectId: string): RowReader {
-    const { clickhouse, turns } = this.sources;
+    const { clickhouse, turns } = this.options;
     return turns.reader(clickhouse, projectId, 'look-up');
   }
 
@@ -190,7 +190,7 @@ export class InsightRuns {
   }
 
   async #run({ projectId, spend }: Asker, statement: InsightStatement, signal: AbortSignal) {
-    const { clickhouse, insightTurns, memoryBytes } = this.sources;
+    const { clickhouse, insightTurns, memoryBytes } = this.options;
     const inTurn = insightTurns.reader(clickhouse, projectId, 'search', spend);
     const run = () => runInsight(inTurn, statement, memoryBytes, signal);
     return run().catch(async (error: unknown) => {
@@ -205,7 +205,7 @@ export class InsightRuns {
     const nowMs = this.#nowMs();
     const seen = this.#versions.get(range);
     if (seen?.version !== version) {
-      const seenAtMs = this.sources.clock.nowMs();
+      const seenAtMs = this.options.clock.nowMs();
       setBounded(this.#versions, range, { version, sinceMs: nowMs, seenAtMs }, maxRanges);
       return false;
     }

@@ -1,4 +1,6 @@
-// SQL for users with the groups of their first event and the buckets in which they were active.
+// SQL for users with the groups of their first event and the buckets in which they were active. Groups by a trait or a
+// segment follow from the user: their buckets may come from a table. Any other group is a property of the first event,
+// and is read from rows of events.
 
 import { both, type EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';

@@ -1,4 +1,6 @@
-// RETENTION: users by the bucket of their first starting event, and the buckets in which they returned.
+// RETENTION: users by the bucket of their first starting event, and the buckets in which they returned. Where one event
+// is both and nothing is split, a table of users' days may have them (sources/activity.ts). All else asks which event
+// of a user was first, and is read from rows of events (returning-users.ts, grouped-users.ts).
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';

@@ -89,6 +89,7 @@ function cohortsBy({ first }: CohortRules, { fromMs, bindings }: Question) {
     case 'recurring':
       return { place: 'place', key: ', place', having: '', starts: {} };
     case 'ever': {
+      // Whoever has an event before the range, whose place is none of a bucket, is left out.
       const having = `HAVING min(occur_time) >= ${momentSql(fromMs, bindings)}`;
       return { ...least, having, starts: { fromMs: 0 } };
     }

@@ -45,10 +45,10 @@ export class KeptDays {
   readonly #refusals: Refusals;
   readonly #looks = new SingleFlight<DaysLook>();
 
-  constructor(sources: { clock: Clock; completeUntilMs: CompleteUntil }) {
-    this.#clock = sources.clock;
-    this.#completeUntilMs = sources.completeUntilMs;
-    this.#refusals = new Refusals(sources.clock);
+  constructor(options: { clock: Clock; completeUntilMs: CompleteUntil }) {
+    this.#clock = options.clock;
+    this.#completeUntilMs = options.completeUntilMs;
+    this.#refusals = new Refusals(options.clock);
   }
 
   /**
