@@ -6,6 +6,16 @@ import { every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { keepCells } from '../../sources/day-cells.ts';
 import { keepsDays, type Need, sourceOf } from '../../sources/ladder.ts';
+import { rawCellsSql } from '../../sources/visits/raw-visits.ts';
+import { storedVisits } from '../../sources/visits/stored-visits.ts';
+import {
+  readVisits,
+  sumColumns,
+  type VisitMetric,
+  type VisitRead,
+  visitWindow,
+} from '../../sources/visits/visit.ts';
+import { type VisitDays, visitDays, visitDaysToKeep } from '../../sources/visits/visit-days.ts';
 import { cellValue } from '../../sql/aggregation.ts';
 import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, groupColumn } from '../../sql/read-events.ts';
@@ -22,10 +32,6 @@ import {
   valuesOf,
 } from '../grouped-rows.ts';
 import { leftOutSql, maxReasons } from '../left-out.ts';
-import { rawCellsSql } from './raw-visits.ts';
-import { storedVisits } from './stored-visits.ts';
-import { readVisits, sumColumns, type VisitMetric, type VisitRead, visitWindow } from './visit.ts';
-import { type VisitDays, visitDays, visitDaysToKeep } from './visit-days.ts';
 
 /** Throws invalid_argument. All metrics that ask for the same visits have the same statement. */
 export function planSessions(question: Question): ValuesPlan {

@@ -4,8 +4,8 @@
 
 import { eventsWhere, every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { kept, keptBucketSql, toKeep } from '../../sources/day-cells.ts';
 import { bucketSql, daySql, type EventRead, momentSql } from '../../sql/read-events.ts';
+import { kept, keptBucketSql, toKeep } from '../day-cells.ts';
 import { visitWindow } from './visit.ts';
 
 /** SQL for the days on which visits begin, and for the days around them that tell what these visits are. */

@@ -1,5 +1,5 @@
 // What a question about visits asks of each of them. raw-visits.ts finds the visits in events, stored-visits.ts in
-// tables of sums; sessions.ts makes values of them.
+// tables of sums; forms/visits/sessions.ts makes values of them.
 //
 // A visit begins on a UTC day on which its session has events, if the session has none on the day before. The visit has
 // the session's events of that day and of the next day. So the visits of a day depend on that day and its neighbours
