@@ -21,7 +21,8 @@ import {
 import { makeNewBuckets } from './control/operator/new-buckets.ts';
 import { unmerge } from './control/operator/unmerge.ts';
 import { buckets } from './platform/broker/buckets.ts';
-import { noSuchStream, unlessCode } from './platform/broker/ensure-stream.ts';
+import { noSuchStream } from './platform/broker/connection/error-codes.ts';
+import { unlessCode } from './platform/broker/ensure-stream.ts';
 import { connectBroker, type NatsConnection } from './platform/broker/nats.ts';
 import { ensureTopology } from './platform/broker/topology.ts';
 import { type Config, readConfig } from './platform/config.ts';

@@ -1,7 +1,8 @@
 // Puts the streams and buckets of a backup into a broker that has none of them, and the ledgers of the tables' moment.
 
 import { buckets } from '../../platform/broker/buckets.ts';
-import { ensureBucket, noSuchStream, unlessCode } from '../../platform/broker/ensure-stream.ts';
+import { noSuchStream } from '../../platform/broker/connection/error-codes.ts';
+import { ensureBucket, unlessCode } from '../../platform/broker/ensure-stream.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import {
   eventsLedgerKey,

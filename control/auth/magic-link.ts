@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../platform/access/ids.ts';
+import { wrongLastSequence } from '../../platform/broker/connection/error-codes.ts';
 import { apiErrorCode } from '../../platform/broker/nats.ts';
 import type { RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -25,7 +26,6 @@ export interface MagicLinks {
 
 export const magicLinkMinutes = 15;
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;
-const wrongLastSequence = 10_071;
 /** No token leads here. Strangers may ask for any number of addresses: they must not fill the bucket for the others. */
 const unexpectedKey = 'unexpected';
 

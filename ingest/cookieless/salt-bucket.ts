@@ -4,6 +4,7 @@
 
 import { buckets } from '../../platform/broker/buckets.ts';
 import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
+import { noSuchMessage } from '../../platform/broker/connection/error-codes.ts';
 import {
   apiErrorCode,
   type JetStreamManager,
@@ -13,7 +14,6 @@ import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { readSalt, type SaltBucket, type SaltOptions, Salts } from './salt.ts';
 
 const requestTimeoutMs = 5_000;
-const noMessage = 10_037;
 /** In the bucket of the instance; processes that ask at once overwrite each other's, which tells the same. */
 const timeKey = 'time';
 const stream = `KV_${buckets.salts}`;
@@ -75,7 +75,7 @@ async function messageAt(
   try {
     return await manager.streams.getMessage(stream, { seq });
   } catch (error) {
-    if (apiErrorCode(error) === noMessage) return undefined;
+    if (apiErrorCode(error) === noSuchMessage) return undefined;
     throw error;
   }
 }

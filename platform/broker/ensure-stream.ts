@@ -3,6 +3,15 @@
 
 import { type BucketName, bucketOptions } from './buckets.ts';
 import {
+  nameInUse,
+  noPeers,
+  noSuchConsumer,
+  noSuchStream,
+  notClustered,
+  outOfStorage,
+  subjectsOverlap,
+} from './connection/error-codes.ts';
+import {
   apiErrorCode,
   type JetStreamManager,
   type NatsConnection,
@@ -12,15 +21,6 @@ import {
 import type { OurStream, writerConfig } from './streams.ts';
 
 const MiB = 1_048_576;
-
-const insufficientStorage = 10_047;
-/** Several copies at a single server, and more copies than servers. */
-const notClustered = 10_074;
-const noPeers = 10_005;
-const nameInUse = 10_058;
-export const noSuchStream = 10_059;
-const subjectsOverlap = 10_065;
-export const noSuchConsumer = 10_014;
 
 export async function ensureBucket(
   connection: NatsConnection,
@@ -108,7 +108,7 @@ async function withStorage<T>(
         { cause: error },
       );
     }
-    if (code !== insufficientStorage) throw error;
+    if (code !== outOfStorage) throw error;
     const room = Math.ceil(wanted.max_bytes / MiB);
     throw new Error(
       `the broker has no ${room} MiB to reserve for stream ${wanted.name}: ` +

@@ -13,6 +13,7 @@ import {
 } from 'nats';
 import type { Log } from '../log.ts';
 import { retry } from '../retry.ts';
+import { outOfRoom, storeFailed } from './connection/error-codes.ts';
 import { strangerAt } from './connection/server-owner.ts';
 import { connectTransport } from './connection/transport.ts';
 
@@ -199,7 +200,7 @@ export function publishOutcome(reply: Pick<Msg, 'data' | 'headers'> | Error): Pu
   return { kind: 'unavailable', reason: 'the reply is not an acknowledgement' };
 }
 
-/** JetStream's own code of a failed call (10059 = no such stream); undefined where JetStream did not answer. */
+/** JetStream's own code of a failed call, as error-codes.ts names them; undefined where JetStream did not answer. */
 export function apiErrorCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }
@@ -213,11 +214,7 @@ interface ApiRefusal {
 type PubAck = { error?: ApiRefusal; seq?: unknown; duplicate?: unknown } | null;
 
 const decoder = new TextDecoder();
-// 10077 is any failure of the store; only its text tells a full stream from a broken disk.
-const storeFailed = 10_077;
 const fullDescriptions = new Set(['maximum bytes exceeded', 'maximum messages exceeded']);
-// The account's or the server's storage is used up: 10002, 10023, 10047.
-const outOfStorage = new Set([10_002, 10_023, 10_047]);
 
 function failedOutcome(error: Error): PublishOutcome {
   if (error instanceof NatsError && error.api_error) return refusedOutcome(error.api_error);
@@ -228,7 +225,7 @@ function refusedOutcome(refusal: ApiRefusal): PublishOutcome {
   const code = refusal.err_code ?? 0;
   const description = refusal.description ?? '';
   if (code === storeFailed && fullDescriptions.has(description)) return { kind: 'full' };
-  if (outOfStorage.has(code)) return { kind: 'full' };
+  if (outOfRoom.has(code)) return { kind: 'full' };
   return { kind: 'unavailable', reason: `${description} (${code})` };
 }
 

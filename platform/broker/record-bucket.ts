@@ -2,6 +2,7 @@
 // Keeping a bucket in memory is watched-bucket.ts; the list of buckets is buckets.ts, their room bucket-room.ts.
 
 import type { BucketRoom } from './bucket-room.ts';
+import { messageTooLarge, storeFailed, wrongLastSequence } from './connection/error-codes.ts';
 import { apiErrorCode, type KV, type KvEntry, type NatsConnection } from './nats.ts';
 import { despiteSlowBroker } from './start/slow-broker.ts';
 
@@ -51,9 +52,6 @@ export interface RecordBucket<T extends VersionedRecord> {
 }
 
 const requestTimeoutMs = 5_000;
-const wrongLastSequence = 10_071;
-const storeFailed = 10_077;
-const valueTooLarge = 10_054;
 
 /**
  * What a record may grow by at any time: the time of a key's revocation, a session's spent token. The smallest thing
@@ -150,7 +148,7 @@ async function written(write: Promise<number>, room?: BucketRoom): Promise<Write
       case storeFailed:
         room?.refused();
         throw new BucketFull('the broker has no room for the record', { cause: error });
-      case valueTooLarge:
+      case messageTooLarge:
         throw new BucketFull('the broker takes no record of this size', { cause: error });
       default:
         throw error;

@@ -6,13 +6,8 @@ import { crc32 } from 'node:zlib';
 import { webhookStreamConfigs, webhookStreams } from '../webhooks/webhook-streams.ts';
 import { buckets } from './buckets.ts';
 import { isClustered, youngAsks, youngPauseMs } from './cluster/leader-info.ts';
-import {
-  ensureBucket,
-  ensureConsumer,
-  ensureStream,
-  noSuchStream,
-  unlessCode,
-} from './ensure-stream.ts';
+import { noSuchStream } from './connection/error-codes.ts';
+import { ensureBucket, ensureConsumer, ensureStream, unlessCode } from './ensure-stream.ts';
 import { openInstance, readInstance } from './instance.ts';
 import { isLate, type JetStreamManager, type NatsConnection } from './nats.ts';
 import { openBucket } from './record-bucket.ts';

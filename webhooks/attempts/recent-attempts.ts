@@ -2,6 +2,7 @@
 // broker that was killed delivers messages again whose acks it had not written; this tells which of them are done.
 
 import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
+import { noSuchMessage } from '../../platform/broker/connection/error-codes.ts';
 import {
   apiErrorCode,
   type JetStreamManager,
@@ -39,7 +40,6 @@ const maxWaitingBytes = 64 * 1_048_576;
 const getsAtOnce = 64;
 /** As JSON with its comma and line end; ids are our own. */
 const maxCharacters = maxRecentAttempts * 128;
-const noMessageFound = 10_037;
 
 /**
  * The oldest first, at most `maxRecentAttempts`. Never rejects: what cannot be read in time is missing, and the log
@@ -101,7 +101,7 @@ async function messageAt(manager: JetStreamManager, seq: number): Promise<Uint8A
   try {
     return (await manager.streams.getMessage(attemptLogStream, { seq })).data;
   } catch (error) {
-    if (apiErrorCode(error) === noMessageFound) return undefined;
+    if (apiErrorCode(error) === noSuchMessage) return undefined;
     throw error;
   }
 }

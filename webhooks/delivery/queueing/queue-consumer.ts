@@ -1,7 +1,8 @@
 // Makes the durable consumers of the webhook streams, which all dispatchers share, and asks how much waits at them.
 
 import { leaderInfo } from '../../../platform/broker/cluster/leader-info.ts';
-import { noSuchConsumer, unlessCode } from '../../../platform/broker/ensure-stream.ts';
+import { noSuchConsumer } from '../../../platform/broker/connection/error-codes.ts';
+import { unlessCode } from '../../../platform/broker/ensure-stream.ts';
 import {
   type ConsumerConfig,
   type JetStreamManager,
