@@ -18,6 +18,7 @@ interface EntranceOptions {
   isHandedOn?: () => boolean;
 }
 
+/** Connections that wait in the system's queue; Linux grants `net.core.somaxconn` of them at most. */
 const backlog = 1_024;
 
 export class Entrance {

@@ -12,6 +12,7 @@ import { foldCase } from './fold-case.ts';
 
 /** Of one request. */
 export const maxFilters = 50;
+const maxFilterGroups = 50;
 const maxKinds = 100;
 /** The most values that all filters of a request have together. */
 const maxValues = 1_000;
@@ -57,7 +58,12 @@ export function checkGroups(
   throw invalidArgument(`${path}[${empty}].filters`, rule);
 }
 
-/** Throws invalid_argument, naming `field` and the rule, if that many filters are too many. Call it first. */
+/** Throws invalid_argument, naming `field` and the rule, if that many groups are too many. Call it first. */
+export function checkGroupCount(count: number, field: string): void {
+  if (count > maxFilterGroups) throw invalidArgument(field, `takes at most ${maxFilterGroups}`);
+}
+
+/** The same for that many filters, of all groups together. */
 export function checkFilterCount(count: number, field: string): void {
   if (count > maxFilters)
     throw invalidArgument(field, `takes at most ${maxFilters} filters together`);

@@ -16,8 +16,8 @@ export interface Bound {
   inclusive: boolean;
 }
 
-const maxInt64 = 2n ** 63n - 1n;
-const minInt64 = -(2n ** 63n);
+export const maxInt64 = 2n ** 63n - 1n;
+export const minInt64 = -(2n ** 63n);
 // Beyond every int64, so that all comparisons with it have the same answer.
 const beyondInt64 = 2n ** 64n;
 

@@ -3,6 +3,7 @@
 // engine.
 
 import { foldCase } from '../../platform/filters/fold-case.ts';
+import { maxInt64, minInt64 } from '../../platform/filters/numeric-range.ts';
 
 /** The values of each type that have a given canonical text. The string is left out: every text has one. */
 interface TextReadings {
@@ -13,9 +14,6 @@ interface TextReadings {
   /** Milliseconds since the epoch. */
   timeMs?: bigint;
 }
-
-const maxInt64 = 2n ** 63n - 1n;
-const minInt64 = -(2n ** 63n);
 
 /** "042", "1.50" and "TRUE" have no readings: only strings print like that. */
 export function readCanonicalText(text: string): TextReadings {

@@ -5,6 +5,7 @@ import { clone, toBinary } from '@bufbuild/protobuf';
 import {
   checkFilterCount,
   checkFilters,
+  checkGroupCount,
   checkGroups,
   looksForPart,
 } from '../../platform/filters/filter-bounds.ts';
@@ -23,8 +24,6 @@ import {
 import type { Bindings } from '../filters/bindings.ts';
 import { comparison } from '../filters/filter.ts';
 import { textComparisons, traitComparisons } from '../filters/profile-condition.ts';
-
-const maxFilterGroups = 50;
 
 /** From a property of the activity to its text, '' where it is absent. */
 const activityTexts: ReadonlyMap<string, string> = new Map([
@@ -85,9 +84,7 @@ export function readProfileSelection(
 
 /** Before any processing, and each count before what it counts. */
 function checkSize({ filterGroups }: ListRequest): void {
-  if (filterGroups.length > maxFilterGroups) {
-    throw invalidArgument('filterGroups', `takes at most ${maxFilterGroups}`);
-  }
+  checkGroupCount(filterGroups.length, 'filterGroups');
   const count = filterGroups.reduce((sum, group) => sum + group.filters.length, 0);
   checkFilterCount(count, 'filterGroups');
   const named = filterGroups.flatMap((group, place) =>

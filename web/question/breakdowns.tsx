@@ -15,6 +15,7 @@ import { formOf } from './forms.ts';
 import { PropertyField } from './scope-fields.tsx';
 import { countsUsers } from './series/counts-users.ts';
 
+/** As the service has it. */
 const maxBreakdowns = 5;
 
 const touches = [

@@ -5,6 +5,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import { checkGroupCount } from '../../../platform/filters/filter-bounds.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -49,7 +50,6 @@ import { mergedIds, type ReadRows } from './person-ids.ts';
 import { keysBehind, type Person, personsOf } from './persons-behind.ts';
 import { type PersonsPage, readPoint } from './question-point.ts';
 
-const maxFilterGroups = 50;
 /** A page of the persons behind a number: each is looked up. */
 const maxPersons = 100;
 /** Where an item of `events` holds its filter. */
@@ -185,9 +185,7 @@ function eventsOf(queries: readonly EventQuery[]): EventFilter[] {
 /** Before any processing, and each count before what it counts. */
 function checkSize({ filterGroups }: SegmentUsersRequest, events: readonly EventFilter[]): void {
   checkEventFilters(events, member);
-  if (filterGroups.length > maxFilterGroups) {
-    throw invalidArgument('filterGroups', `takes at most ${maxFilterGroups}`);
-  }
+  checkGroupCount(filterGroups.length, 'filterGroups');
   const lists = [
     ...events.map(({ filters }, index) => ({ filters, path: `events[${index}]${member}` })),
     ...filterGroups.map(({ filters }, index) => ({ filters, path: `filterGroups[${index}]` })),

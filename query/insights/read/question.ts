@@ -7,6 +7,7 @@ import { checkEventKinds } from '../../../platform/filters/event-kinds.ts';
 import {
   checkFilterCount,
   checkFilters,
+  checkGroupCount,
   looksForPart,
 } from '../../../platform/filters/filter-bounds.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
@@ -38,7 +39,6 @@ const maxEvents = 20;
 const maxBreakdowns = 5;
 const defaultGroups = 10;
 const maxGroups = 100;
-const maxFilterGroups = 50;
 const maxExclusions = 10;
 
 /** The persons whom some cells of an answer count; the question's last breakdown is by the person. */
@@ -236,7 +236,7 @@ function checkTexts(spec: InsightQuerySpec): void {
   atMost(events.length, maxEvents, 'spec.events');
   atMost(breakdowns.length, maxBreakdowns, 'spec.breakdowns');
   atMost(spec.formulas.length, maxFormulas, 'spec.formulas');
-  atMost(filterGroups.length, maxFilterGroups, 'spec.filterGroups');
+  checkGroupCount(filterGroups.length, 'spec.filterGroups');
   const exclusions = spec.funnel?.exclusions ?? [];
   atMost(exclusions.length, maxExclusions, 'spec.funnel.exclusions');
   const filtered = eventFiltersOf(spec);

@@ -26,6 +26,7 @@ const entries = [
   { value: String(Reentry.FIRST), name: 'The first one alone' },
 ];
 
+/** As the service has it. */
 const maxExclusions = 10;
 /** The name by which the visit of an event is held. */
 const visit = '$sessionId';

@@ -11,6 +11,7 @@ import { Field } from '../../fields/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { AddUpTrend } from './add-up.tsx';
 
+/** As the service has it. */
 const maxFormulas = 10;
 
 export function FormulaFields(props: {

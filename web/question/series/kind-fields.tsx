@@ -5,6 +5,7 @@ import { Combo } from '../../fields/combo.tsx';
 import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from '../../filter/schema.ts';
 import { Icon } from '../../ui/icon.tsx';
 
+/** As the service has it. */
 const maxKinds = 20;
 
 type Kinds = Pick<EventFilter, 'kind' | 'kinds'>;
