@@ -51,6 +51,24 @@ export interface Call {
   charge(): void;
 }
 
+/** Runs one call with its deadline. `kind`: the turns at the engine that its statements take. */
+export async function read<T>(
+  shared: CallOptions,
+  kind: StatementKind,
+  context: HandlerContext,
+  work: (call: Call, deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const call = startCall(shared, kind, context);
+  const deadline = startDeadline(context, shared.maxReadMs);
+  try {
+    return await work(call, deadline);
+  } catch (cause) {
+    throw readFailure(cause, context, deadline, partsOf(shared, call));
+  } finally {
+    call.charge();
+  }
+}
+
 /** The same as `read` for a stream: each read that feeds the stream has a deadline of its own. */
 export function readStream<T>(
   shared: CallOptions,
@@ -71,23 +89,6 @@ export function readStream<T>(
   }
   const credentialEnd = shared.credentialEndOf?.(context);
   return shared.streams.watch(call.projectId, context.signal, messages(), credentialEnd);
-}
-
-export async function read<T>(
-  shared: CallOptions,
-  kind: StatementKind,
-  context: HandlerContext,
-  work: (call: Call, deadline: Deadline) => Promise<T>,
-): Promise<T> {
-  const call = startCall(shared, kind, context);
-  const deadline = startDeadline(context, shared.maxReadMs);
-  try {
-    return await work(call, deadline);
-  } catch (cause) {
-    throw readFailure(cause, context, deadline, partsOf(shared, call));
-  } finally {
-    call.charge();
-  }
 }
 
 function partsOf({ groups, log }: CallOptions, { projectId }: Call): FailureParts {

@@ -1,6 +1,6 @@
-// What each form of a question is turned into: one statement, and the reading of its rows. A row is [part, ...]: the
-// numbers of an answer come from one statement, so that they are of one moment, but for past days that are kept, which
-// are as they were when the question was asked. Names may be looked up for its rows.
+// What each form of a question is turned into: one statement, and the reading of its rows. All numbers of an answer
+// come from this statement, so that they are of one moment; a row begins with the part of the answer that it is of.
+// Only days that are kept are as they were when the question was asked. Names may be looked up for the rows.
 
 import type {
   LeftOut_Reason,

@@ -43,7 +43,7 @@ const maxExclusions = 10;
 
 /** The persons whom some cells of an answer count; the question's last breakdown is by the person. */
 export interface Behind {
-  /** Any of these counts them, by the numbers that the form gives its cells, and none of `without` does. */
+  /** Cells, by the numbers that the form gives them: the persons are in one of these, and in none of `without`. */
   cells: readonly number[];
   without: readonly number[];
   /** The group in which they are counted: SQL of conditions on the columns of the other breakdowns. */
@@ -148,7 +148,7 @@ export function wholeMinuteMs(clock: Clock): number {
   return Math.floor(clock.nowMs() / minuteMs) * minuteMs;
 }
 
-/** What planning, and the look-ups before it, put in. */
+/** Members that planning, and the look-ups before it, put in place of these. */
 export const unplanned: Pick<Question, 'typesOf' | 'hasDeletions' | 'conditionOf' | 'memberSql'> = {
   typesOf: () => undefined,
   hasDeletions: () => true,

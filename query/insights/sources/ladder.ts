@@ -166,7 +166,7 @@ function refusesFirstSeen(question: Question, need: Need): string | undefined {
   return refusesOfEvery(question, need) ?? ofVisitors;
 }
 
-/** Bits for quarters of a day answer at most two buckets of a day, which no quarter is in both of. */
+/** A bit says that a profile sent events in a quarter: a quarter must be of one bucket, and a day of two at most. */
 function refusesQuarterBits(question: Question, need: Need): string | undefined {
   const { range = question, buckets = question.buckets } = need;
   const { fromMs, toMs } = range;

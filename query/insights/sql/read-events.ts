@@ -70,7 +70,7 @@ export function areOfPersons(groups: readonly string[]): boolean {
   return groups.length > 0 && groups.every((group) => group === byPerson || isOfPersons(group));
 }
 
-/** Whether a person's key tells these groups: cookieless visitors are in no segment, which their keys do not say. */
+/** Whether a user's key suffices for these groups. It does not tell cookieless visitors, who are in no segment. */
 export function haveKeys({ spec }: Question, groups: readonly string[]): boolean {
   const asksCookieless = spec.includeCookieless && groups.some((group) => segmentOf(group));
   return areOfPersons(groups) && !asksCookieless;

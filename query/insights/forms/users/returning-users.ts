@@ -58,8 +58,8 @@ export function returningUsersSql(
   const returns = isEachCohort
     ? `SELECT user_key, place, max(${eventOrderSql}) AS moment FROM (${returned}) GROUP BY user_key, place`
     : returned;
-  // Few events are of the bucket in which their user started: only these are compared by their order. Who never
-  // returned has an event with the place 0 and the first moment there is, which is before each first one.
+  // The order is compared within the starting bucket alone, where few events are. The join gives users who never
+  // returned the place 0 and the moment 0: that is before their start, and no return.
   const moment = isEachCohort ? 'moment' : eventOrderSql;
   const isBack = rules.isRolling
     ? 'is_back'
