@@ -50,6 +50,7 @@ interface Work extends Turn {
 const maxWaiting = 32;
 /** From this many on, nothing waits in memory for a webhook that has all its attempts in flight. */
 const crowdedCount = 1_500;
+/** Messages of a lane that are in memory, and their bytes. */
 const maxHeld = 3_000;
 const maxHeldBytes = 64 * 1_048_576;
 const crowdedBytes = maxHeldBytes / 2;
@@ -58,10 +59,15 @@ const faultPauseMs = 5_000;
 const copyPauseMs = 5_000;
 /** In-flight attempts get this long at a stop; then others repeat them, under the same id. */
 const stopGraceMs = 4_000;
+/** Deliveries of one webhook that are taken out of the park at once. */
 const parkedRoom = 64;
 const sealedSecret = "a webhook's secret cannot be opened: is the instance key gone?";
 const unreadableRecord = 'a record of webhooks cannot be read: is it of a newer version?';
 
+/**
+ * The way of a delivery: `#receive` decodes it, `#takeIn` gives it a place in the queue, `#attempt` sends it when its
+ * turn comes, and then its message is acknowledged. `#leaveOut` ends it without an attempt, `#setAside` parks it.
+ */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #queue: FairQueue<Work>;

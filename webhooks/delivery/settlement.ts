@@ -103,24 +103,6 @@ export class Settlement {
     await this.#log(record);
   }
 
-  /** A fault here must not repeat the attempt: it is told, and the next failure brings the fact up again. */
-  async #tell(
-    delivery: Delivery,
-    owned: OwnedWebhook,
-    { kind }: Attempt,
-    record: AttemptRecord,
-  ): Promise<void> {
-    const { pause, notices, log } = this.#options;
-    const { organizationId, webhookId } = delivery;
-    try {
-      if (kind === 'gone') await pause(owned, 'GONE');
-      if (record.status !== 'EXHAUSTED' || delivery.trigger !== 'SCHEDULED') return;
-      await notices.exhausted({ organizationId, webhookId, delivery, record });
-    } catch (error) {
-      log.error({ err: error, webhookId }, 'nobody is told of an exhausted delivery');
-    }
-  }
-
   /** Records a delivery that is not sent. */
   async skipped(delivery: Delivery, owned: OwnedWebhook, reason: SkipReason): Promise<void> {
     const { clocks, metrics } = this.#options;
@@ -146,6 +128,24 @@ export class Settlement {
     const subject = retrySubject(name, delivery.webhookId);
     const outcome = await publisher.publish(subject, encodeDelivery(later), sourceKey);
     if (outcome === 'full') throw new Error('the stream of retries of webhooks is full');
+  }
+
+  /** A fault here must not repeat the attempt: it is told, and the next failure brings the fact up again. */
+  async #tell(
+    delivery: Delivery,
+    owned: OwnedWebhook,
+    { kind }: Attempt,
+    record: AttemptRecord,
+  ): Promise<void> {
+    const { pause, notices, log } = this.#options;
+    const { organizationId, webhookId } = delivery;
+    try {
+      if (kind === 'gone') await pause(owned, 'GONE');
+      if (record.status !== 'EXHAUSTED' || delivery.trigger !== 'SCHEDULED') return;
+      await notices.exhausted({ organizationId, webhookId, delivery, record });
+    } catch (error) {
+      log.error({ err: error, webhookId }, 'nobody is told of an exhausted delivery');
+    }
   }
 
   /** False where the stream of retries is full: the delivery ends with this attempt, and can be sent again by hand. */
