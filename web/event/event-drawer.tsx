@@ -1,12 +1,12 @@
 // One event in full: what is known of it, its typed values, and ways to take it along.
 
-import type { ComponentChildren } from 'preact';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { readablePath } from '../text/readable-path.ts';
 import { Time } from '../time/time.tsx';
 import { copyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Fact } from './fact.tsx';
 import { eventCurl, eventJson, typedValue } from './value.ts';
 import '../styles/event.css';
 
@@ -64,15 +64,6 @@ export function EventDrawer(props: {
       <Values title="Its own properties" properties={event.customProperties} />
       <Values title="Context" properties={event.autoProperties} />
     </Dialog>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

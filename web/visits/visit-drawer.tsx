@@ -1,9 +1,9 @@
 // One visit: what is known of it, and its events in order.
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { ComponentChildren } from 'preact';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject } from '../client.ts';
+import { Fact } from '../event/fact.tsx';
 import { Steps } from '../event/steps.tsx';
 import { usePages } from '../pages.ts';
 import { readablePath } from '../text/readable-path.ts';
@@ -44,15 +44,6 @@ export function VisitDrawer(props: { visit: Visit; projectId: string; onClose: (
         </p>
       </section>
     </Dialog>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 
