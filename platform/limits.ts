@@ -1,5 +1,7 @@
-// Every number of the contract, and every bound that more than one file needs, with units in the names. Where a comment
-// says "contract", the interface sets the limit; the others are our choice. A bound of one file stays in that file.
+// The numbers of the contract for events, and every bound that more than one file needs, with units in the names. Where
+// a comment says "contract", here or elsewhere, the published interface sets the limit; all others are our choice. A
+// bound of one file stays in that file. The contract for webhooks sets the delays of retries
+// (webhooks/webhook-streams.ts) and that their log is kept for 30 days (sql/migrations/0017_webhook_attempts.sql).
 
 import { hourMs } from './clock.ts';
 

@@ -27,7 +27,7 @@ export const webhookStreams = [dueStream, retryStream, parkStream, attemptLogStr
 export const dueLanes = ['first', 'retry'] as const;
 export type DueLane = (typeof dueLanes)[number];
 
-/** How long a retry waits at least: a stage for each of the five. Retry n is in the tier at place n - 1. */
+/** Contract: how long a retry waits at least, a stage for each of the five. Retry n is in the tier at place n - 1. */
 export const retryTiers = [
   { name: '1m', delayMs: 60_000 },
   { name: '5m', delayMs: 300_000 },
