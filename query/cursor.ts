@@ -11,6 +11,7 @@ export interface Position {
   id: string;
 }
 
+/** The bytes of a position: this version, its time, its id. The seal behind them is the beginning of a hash. */
 const version = 1;
 const timeAt = 1;
 const idAt = 9;

@@ -38,6 +38,7 @@ export interface OAuthProvider {
   finish(exchange: Exchange): Promise<ExchangeResult>;
 }
 
+/** How long what a provider says of itself is used before it is asked again. */
 const discoveryLifetimeMs = 3_600_000;
 /** From a discovery that failed to the next, where an earlier one succeeded. */
 const rediscoveryWaitMs = 60_000;

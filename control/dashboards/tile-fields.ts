@@ -15,6 +15,7 @@ import { invalidArgument, optionalDisplayNameField, wholeField } from '../reques
 export type CheckQuestion = (spec: InsightQuerySpec, filters: DashboardFilters | undefined) => void;
 
 const maxMarkdownCharacters = 100_000;
+/** The grid: how many columns wide, the last row in which a tile begins, and the most rows that one is high. */
 const columns = 72;
 const maxRow = 10_000;
 const maxRows = 1_000;

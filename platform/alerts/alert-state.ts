@@ -61,6 +61,7 @@ export interface AlertStateRecord {
   problem: string;
 }
 
+/** The newest ones that an alert keeps. */
 export const maxLooks = 100;
 export const maxChanges = 20;
 /** No look while so many changes wait to be told. */

@@ -26,6 +26,7 @@ type Place = readonly [number, number, number, number];
 const views = { kind: 'page_view' };
 const visitorSeries = { event: {}, aggregation: AggregationType.UNIQUE_USERS };
 const viewSeries = { event: views, aggregation: AggregationType.TOTAL };
+/** Rows of each list. */
 const groups = 10;
 
 /** A new message at each call. */

@@ -21,6 +21,7 @@ interface Target {
   address: string;
 }
 
+/** Of one try: until it is connected, between two words of the server, and in all. */
 const connectTimeoutMs = 5_000;
 const silenceTimeoutMs = 10_000;
 const wholeTimeoutMs = 20_000;

@@ -54,6 +54,7 @@ export interface ReportStateRecord {
   leaseEndMs: number;
 }
 
+/** The newest runs that a report keeps, and of each so many of the mails that failed. */
 export const maxRuns = 20;
 export const maxFailuresKept = 5;
 

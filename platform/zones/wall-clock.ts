@@ -53,6 +53,7 @@ export function wallText(zone: string, ms: number): string {
 }
 
 const clockYearsMs = { from: Date.UTC(2020, 0), to: Date.UTC(2040, 0) };
+/** Of zones that are remembered: more than there are, by all of their names. */
 const maxClocks = 2_000;
 
 /** How far a clock is from UTC, from a moment on. */

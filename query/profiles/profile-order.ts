@@ -123,6 +123,7 @@ export function readOrderPlace(row: readonly unknown[]): OrderPlace {
   };
 }
 
+/** Where the parts of a place stand in its bytes. */
 const emptyAt = 0;
 const numberAt = 1;
 const idAt = 9;

@@ -1,7 +1,8 @@
 // Texts of events and of boards, as a mail shows them: whoever sends events with a public key writes values that a
 // member reads in a mail of ours, and mail programs make links of what looks like one.
 
-const maxRead = 2_000;
+/** What follows is cut off before anything looks at the text. */
+const maxReadCharacters = 2_000;
 
 /**
  * One line without control and invisible characters. An invisible space stands behind what makes a domain, an address
@@ -9,7 +10,7 @@ const maxRead = 2_000;
  */
 export function lineInMail(text: string, maxCharacters: number): string {
   const line = text
-    .slice(0, maxRead)
+    .slice(0, maxReadCharacters)
     .replace(/[\p{C}\u2028\u2029]+/gu, ' ')
     .replace(/ +/g, ' ')
     .trim();
@@ -22,7 +23,7 @@ export function lineInMail(text: string, maxCharacters: number): string {
 export function linesInMail(text: string, maxCharacters: number): string {
   const lines = text.slice(0, maxCharacters).split(/\r?\n/);
   return lines
-    .map((line) => lineInMail(line, maxRead))
+    .map((line) => lineInMail(line, maxReadCharacters))
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();

@@ -7,6 +7,7 @@ import { countDue, lastDue, nextDue, periodOf } from '../../platform/reports/rep
 import type { ReportStateRecord, RunRecord } from '../../platform/reports/report-state.ts';
 import type { OwnedReport } from '../owned-reports.ts';
 
+/** Runs that were left out, as a run tells them: counting more would keep a report that slept for years waiting. */
 const maxCounted = 1_000;
 
 interface Now {

@@ -7,6 +7,7 @@ import {
   TileSchema,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 
+/** As the service has it. */
 export const columns = 72;
 /** A twelfth of the width. */
 export const columnStep = 6;

@@ -17,6 +17,7 @@ export function countryName(code: string): string {
   }
 }
 
+/** Shades of a country, by the logarithm of its number. */
 const levels = 5;
 const flashMs = 900;
 

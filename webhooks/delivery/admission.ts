@@ -21,6 +21,7 @@ export interface AdmissionOptions {
   bucket: Pick<WatchedBucket<OrganizationWebhooksRecord>, 'ask'>;
 }
 
+/** Ids of deleted webhooks that the broker is not asked for again. */
 const rememberedDeleted = 10_000;
 
 /** Throws where the broker must be asked and does not answer. */

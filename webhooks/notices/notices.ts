@@ -58,6 +58,7 @@ export type NoticesOptions = NoticeMailOptions & {
   writeEveryMs?: number;
 };
 
+/** All organizations are looked at for notices that are due, so many at once. */
 const sweepEveryMs = 60_000;
 const sweepAtOnce = 8;
 const usualWriteEveryMs = 1_000;

@@ -11,6 +11,7 @@ import { figure } from '../figures.ts';
 import { type ReportPart, tableOf, withBars } from '../report-part.ts';
 import { lineInMail } from '../text-in-mail.ts';
 
+/** Rows of a user flow in a mail: its greatest links. */
 const maxWays = 10;
 const maxNodeCharacters = 40;
 

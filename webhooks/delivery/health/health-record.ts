@@ -24,9 +24,11 @@ export interface HealthChange {
   exhaustedMs?: number;
 }
 
+/** When a webhook is paused: docs/webhooks.md tells these three. Failures are deliveries in a row. */
 export const failuresForPause = 100;
-const daysForPauseMs = 5 * dayMs;
+const noSuccessForPauseMs = 5 * dayMs;
 const exhaustedApartMs = 12 * 3_600_000;
+/** Of a delivery's id: enough to tell a hundred apart. */
 const keptIdDigits = 16;
 
 export function readWebhookHealth(value: unknown): WebhookHealthRecord | undefined {
@@ -80,7 +82,7 @@ export function pauseReasonOf(
   if (failedDeliveries.length >= failuresForPause) return 'FAILURES_IN_A_ROW';
   if (exhaustedMs === undefined || firstExhaustedTime === undefined) return undefined;
   const wellMs = Math.max(Date.parse(activeTime), Date.parse(lastSuccessTime ?? activeTime));
-  const isLong = exhaustedMs - wellMs >= daysForPauseMs;
+  const isLong = exhaustedMs - wellMs >= noSuccessForPauseMs;
   const isApart = exhaustedMs - Date.parse(firstExhaustedTime) >= exhaustedApartMs;
   return isLong && isApart ? 'NO_SUCCESS_FOR_DAYS' : undefined;
 }
