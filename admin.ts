@@ -3,9 +3,9 @@
 
 import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { reachEngines } from './admin-engines.ts';
-import { restoreCommand } from './admin-restore.ts';
-import { backupCommand, checkCommand } from './admin-stores.ts';
+import { reachEngines } from './admin/reach-engines.ts';
+import { restoreCommand } from './admin/restore-command.ts';
+import { backupCommand, checkCommand } from './admin/store-commands.ts';
 import { createTellOfReset } from './control/mail/tell-of-reset.ts';
 import {
   createCustomer,

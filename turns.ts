@@ -1,5 +1,5 @@
-// What the service does by itself when its time has come, in each process that answers questions: it looks at alerts, and
-// sends reports. A lease in a record gives each turn to one process.
+// What the service does by itself when its time has come, in each process that answers questions: it looks at alerts,
+// and sends reports. A lease in a record gives each turn to one process.
 
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { startAlerts } from './alerts/start.ts';

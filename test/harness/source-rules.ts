@@ -20,6 +20,7 @@ const product = [
   'alerts',
   'reports',
   'agents',
+  'admin',
   'sql',
   'backup',
   'sdk',
@@ -32,8 +33,10 @@ const mayImport: Record<string, readonly string[]> = {
   // The files at the root put the service together.
   '': [
     ...['proto', 'platform', 'ingest', 'pipeline', 'query', 'control', 'webhooks', 'alerts'],
-    ...['reports', 'agents', 'sql', 'backup'],
+    ...['reports', 'agents', 'sql', 'backup', 'admin'],
   ],
+  // The commands of admin.ts are a part of the composition.
+  admin: ['proto', 'platform', 'control', 'sql', 'backup'],
   proto: [],
   platform: ['proto'],
   ingest: ['proto', 'platform'],

@@ -3,17 +3,16 @@
 
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Reach, reachEngines, requireOneServer } from './admin-engines.ts';
-import { keyFile, type Manifest } from './backup/manifest.ts';
-import { checkBackup } from './backup/restore/check-backup.ts';
+import { keyFile, type Manifest } from '../backup/manifest.ts';
+import { checkBackup } from '../backup/restore/check-backup.ts';
 import {
   beginRestore,
   endRestore,
   noteTargets,
   placeOf,
   type RestoreTargets,
-} from './backup/restore/half-restored.ts';
-import { requireEmptyBroker, restoreBroker } from './backup/restore/restore-broker.ts';
+} from '../backup/restore/half-restored.ts';
+import { requireEmptyBroker, restoreBroker } from '../backup/restore/restore-broker.ts';
 import {
   type FillTable,
   partsFrom,
@@ -21,13 +20,14 @@ import {
   restoreTables,
   rowsFrom,
   rowsOfEngine,
-} from './backup/restore/restore-tables.ts';
-import { syncPath } from './backup/saved-files.ts';
-import { connectBroker } from './platform/broker/nats.ts';
-import { createClickHouse, type DatabaseClient } from './platform/clickhouse/clickhouse.ts';
-import type { Config } from './platform/config.ts';
-import { startEmbeddedEngine } from './platform/engines/embedded-engine.ts';
-import type { Log } from './platform/log.ts';
+} from '../backup/restore/restore-tables.ts';
+import { syncPath } from '../backup/saved-files.ts';
+import { connectBroker } from '../platform/broker/nats.ts';
+import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import type { Config } from '../platform/config.ts';
+import { startEmbeddedEngine } from '../platform/engines/embedded-engine.ts';
+import type { Log } from '../platform/log.ts';
+import { type Reach, reachEngines, requireOneServer } from './reach-engines.ts';
 
 /** Of a statement that goes through all rows. */
 const requestTimeoutMs = 3_600_000;
@@ -100,7 +100,7 @@ async function withRows(
   if (config.clickhouseUrl === undefined) return use(partsFrom(directory));
   const engine = await startEmbeddedEngine({
     dataDir: join(config.dataDir, 'parts'),
-    entry: join(import.meta.dirname, 'sql', 'engine', 'main.js'),
+    entry: join(import.meta.dirname, '..', 'sql', 'engine', 'main.js'),
     memoryBytes: config.engineMemoryBytes,
     reads: 2,
     log,

@@ -2,18 +2,18 @@
 
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { reachEngines, requireOneServer } from './admin-engines.ts';
-import { cloneTables } from './backup/cloned-rows.ts';
-import { freezeTables } from './backup/frozen-parts.ts';
-import { type TakenBackup, takeBackup } from './backup/take-backup.ts';
-import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
-import { createClickHouse } from './platform/clickhouse/clickhouse.ts';
-import { openStore } from './platform/clickhouse/replica-client.ts';
-import { splitGroups } from './platform/clickhouse/store-urls.ts';
-import { systemClock } from './platform/clock.ts';
-import type { Config } from './platform/config.ts';
-import type { Log } from './platform/log.ts';
-import { checkTables, type Difference, maxDifferences } from './sql/check/compare-tables.ts';
+import { cloneTables } from '../backup/cloned-rows.ts';
+import { freezeTables } from '../backup/frozen-parts.ts';
+import { type TakenBackup, takeBackup } from '../backup/take-backup.ts';
+import { connectBroker, followConnection, type NatsConnection } from '../platform/broker/nats.ts';
+import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
+import { openStore } from '../platform/clickhouse/replica-client.ts';
+import { splitGroups } from '../platform/clickhouse/store-urls.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import type { Log } from '../platform/log.ts';
+import { checkTables, type Difference, maxDifferences } from '../sql/check/compare-tables.ts';
+import { reachEngines, requireOneServer } from './reach-engines.ts';
 
 /** Of a statement that goes through all rows. */
 const requestTimeoutMs = 3_600_000;

@@ -3,17 +3,17 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { splitGroups } from './platform/clickhouse/store-urls.ts';
-import type { Config } from './platform/config.ts';
+import { splitGroups } from '../platform/clickhouse/store-urls.ts';
+import type { Config } from '../platform/config.ts';
 import {
   type BrokerUser,
   brokerConfigurationFile,
   readBrokerUrl,
-} from './platform/engines/broker-configuration.ts';
-import { lockDataDir } from './platform/engines/data-lock.ts';
-import { startEmbeddedBroker } from './platform/engines/embedded-broker.ts';
-import { readEngineUrl, startEmbeddedEngine } from './platform/engines/embedded-engine.ts';
-import type { Log } from './platform/log.ts';
+} from '../platform/engines/broker-configuration.ts';
+import { lockDataDir } from '../platform/engines/data-lock.ts';
+import { startEmbeddedBroker } from '../platform/engines/embedded-broker.ts';
+import { readEngineUrl, startEmbeddedEngine } from '../platform/engines/embedded-engine.ts';
+import type { Log } from '../platform/log.ts';
 
 export interface Reached {
   url: string;
@@ -88,7 +88,7 @@ export function reachEngines(config: Config, log: Log): Reach {
       }
       const engine = await startEmbeddedEngine({
         dataDir,
-        entry: join(import.meta.dirname, 'sql', 'engine', 'main.js'),
+        entry: join(import.meta.dirname, '..', 'sql', 'engine', 'main.js'),
         memoryBytes: config.engineMemoryBytes,
         reads,
         log,
