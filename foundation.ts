@@ -9,7 +9,7 @@ import type { ImportSettings } from './control/imports/import-rpc.ts';
 import { startControl } from './control/start.ts';
 import { type CallerOptions, CallerReader } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
-import { customerOf } from './platform/access/auth-interceptor.ts';
+import { customerOf, principalOf } from './platform/access/auth-interceptor.ts';
 import { createAuthenticate } from './platform/access/authenticate.ts';
 import { notingUses, startKeyUses } from './platform/access/keys/key-uses.ts';
 import { createOnlyThisMachine } from './platform/access/only-this-machine.ts';
@@ -44,6 +44,8 @@ import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { createWebhookDirectory, watchWebhooks } from './platform/webhooks/webhook-directory.ts';
 import { checkQuestion } from './query/boards/check-question.ts';
+import { createCompleteUntil } from './query/insights/run/complete-until.ts';
+import { type KeptExports, openKeptExports } from './query/kept-exports/start.ts';
 import type { OperatorOptions } from './query/operator/register-operator.ts';
 
 // Inserts, as many reads at once, and room for the probes between them.
@@ -182,14 +184,17 @@ export function diskReserve(config: Config): number {
   return diskReserveBytes ?? (natsUrl === undefined ? usualDiskReserve(diskDirectory(config)) : 0);
 }
 
-/** An upload leaves a reserve wherever the broker is: a full disk under the data directory stops everything. */
-export function importSettings({
-  imports,
-  roles,
+/** Of the data directory's disk, for files that people bring or ask for: wherever the broker is. */
+export function dataDirReserve({
   diskReserveBytes,
   dataDir,
-}: Config): ImportSettings {
-  const reserveBytes = diskReserveBytes || usualDiskReserve(dataDir);
+}: Pick<Config, 'diskReserveBytes' | 'dataDir'>): number {
+  return diskReserveBytes || usualDiskReserve(dataDir);
+}
+
+/** An upload leaves a reserve wherever the broker is: a full disk under the data directory stops everything. */
+export function importSettings({ imports, roles, ...disk }: Config): ImportSettings {
+  const reserveBytes = dataDirReserve(disk);
   const command = 'npm run import sends it from a command line (docs/import.md)';
   const isWhole = (['control', 'ingest', 'query'] as const).every((role) => roles.includes(role));
   if (!imports)
@@ -265,4 +270,26 @@ export function operatorOptions(
     account: (shard) => readShardAccount(nats, shard),
     queue: (shard, kind) => readQueue(nats, shard, kind),
   };
+}
+
+/** Undefined where the process has no ClickHouse. Begins to write what was asked for before. */
+export async function openExports(
+  config: Config,
+  { clickhouse, rooms, control, projects, listening, ...foundation }: Foundation,
+  shutdown: Shutdown,
+): Promise<KeptExports | undefined> {
+  if (clickhouse === undefined) return undefined;
+  const { shards, dataDir, accounts } = config;
+  const exports = await openKeptExports({
+    ...{ ...foundation, clickhouse, dataDir },
+    completeUntilMs: createCompleteUntil({ ...foundation, shards }),
+    bucketRoom: rooms.roomOf(buckets.exports),
+    reserveBytes: dataDirReserve(config),
+    callerOf: principalOf,
+    mail: control.organizationMail,
+    project: (projectId) => projects.get(projectId)?.record,
+    publicUrl: () => accounts.publicUrl ?? listening.url,
+  });
+  shutdown.add('kept exports', () => exports.stop());
+  return exports;
 }

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import type { ConnectRouter } from '@connectrpc/connect';
 import { createMcpRoute } from './agents/mcp-route.ts';
-import { callerOptions, type Foundation, operatorOptions } from './foundation.ts';
+import { callerOptions, type Foundation, openExports, operatorOptions } from './foundation.ts';
 import { isTrustedProxy } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
 import { openSalts } from './ingest/cookieless/salt-bucket.ts';
@@ -30,8 +30,8 @@ import type { Readiness } from './platform/http/readiness.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { insightMemoryBytes } from './query/calls/turn-bounds.ts';
-import { createExportRoute } from './query/export/export-route.ts';
 import { createCompleteUntil } from './query/insights/run/complete-until.ts';
+import type { KeptExports } from './query/kept-exports/start.ts';
 import { registerQuery } from './query/routes.ts';
 import { type LiveViews, openLiveViews } from './query/watch/live-views.ts';
 import { startTurns } from './turns.ts';
@@ -70,6 +70,7 @@ export async function openPort(
     'Connections closed at once: too many are open, in all or from one address, or the address has to wait.',
   );
   const live = config.roles.includes('query') ? openLive(config, foundation) : undefined;
+  const exports = live ? await openExports(config, foundation, shutdown) : undefined;
   const webhooks = await openWebhookManagement(config, foundation);
   const http = createHttp({
     plainRequestRoute: ingest?.plainRequestRoute,
@@ -77,14 +78,15 @@ export async function openPort(
       ...(ingest ? [ingest.nodeHttpRoute, scriptPage(config)] : []),
       ...webhooks,
       ...(config.roles.includes('control') ? [control.oneClickRoute] : []),
-      ...(live ? readRoutes(config, foundation) : []),
+      ...(exports?.routes ?? []),
+      ...(live ? [agentsRoute(foundation)] : []),
       operatorRoutes,
       ...webPages(config),
       frontPage,
     ],
     connect: {
       routes: (router) =>
-        registerRoles(router, config, foundation, { ingest, live, pages, shutdown }),
+        registerRoles(router, config, foundation, { ingest, live, exports, pages, shutdown }),
       interceptors: [createAuthInterceptor(authenticate), ...control.interceptors],
       readMaxBytes: maxBodyBytes,
     },
@@ -111,15 +113,9 @@ function scriptPage({ browserPaths }: Config): NodeHttpRoute {
   return createScriptPage(file, browserPaths.scriptPaths);
 }
 
-/** The tools of agents are calls of this service's own methods. */
-function readRoutes({ shards }: Config, foundation: Foundation): NodeHttpRoute[] {
-  const completeUntilMs = createCompleteUntil({ ...foundation, shards });
-  const { clickhouse, listening } = foundation;
-  if (clickhouse === undefined) return [];
-  return [
-    createExportRoute({ ...foundation, clickhouse, completeUntilMs }),
-    createMcpRoute({ ...foundation, baseUrl: () => listening.url, descriptorsFile }),
-  ];
+/** Its tools are calls of this service's own methods. */
+function agentsRoute({ listening, ...foundation }: Foundation): NodeHttpRoute {
+  return createMcpRoute({ ...foundation, baseUrl: () => listening.url, descriptorsFile });
 }
 
 /** Where people can sign in. */
@@ -225,6 +221,7 @@ function openLive({ shards }: Config, { nats, connectAgain, clock }: Foundation)
 interface Served {
   ingest: Ingest | undefined;
   live: LiveViews | undefined;
+  exports: KeptExports | undefined;
   pages: OperatorPages;
   shutdown: Shutdown;
 }
@@ -234,7 +231,7 @@ function registerRoles(
   router: ConnectRouter,
   { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes, accounts }: Config,
   foundation: Foundation,
-  { ingest, live, pages, shutdown }: Served,
+  { ingest, live, exports, pages, shutdown }: Served,
 ): void {
   const { nats, clickhouse, control, projects, authenticate, networkOf, ownerOf, clock, log } =
     foundation;
@@ -274,6 +271,7 @@ function registerRoles(
     });
     startTurns(router, foundation, own, accounts.publicUrl, shutdown);
   }
+  exports?.register(router);
   if (roles.includes('control')) control.register(router);
   checkAccessFirst(router, authenticate);
 }

@@ -24,6 +24,7 @@ type Need =
   | `${'org' | 'project'} ${'viewer' | 'member' | 'admin'}`
   | 'sdk'
   | 'shared'
+  | 'shared keeping'
   | 'shared write'
   | 'shared admin'
   | 'super admin';
@@ -104,6 +105,11 @@ const needs: Record<string, Record<string, Need>> = {
   },
   'shared.activity.v1.ActivityService': { '*': 'shared' },
   'shared.insights.v1.InsightsService': { '*': 'shared' },
+  'shared.exports.v1.ExportsService': {
+    Get: 'shared',
+    List: 'shared',
+    '*': 'shared keeping',
+  },
 };
 
 /** `in`: the call reached the method, whatever its answer. The others are refusals of the access check. */
@@ -149,7 +155,7 @@ function expected(need: Need, credential: Credential): Verdict {
     case 'writing key':
       return need === 'sdk' ? 'in' : 'permission_denied';
     case 'reading key':
-      return need === 'shared' ? 'in' : 'permission_denied';
+      return need === 'shared' || need === 'shared keeping' ? 'in' : 'permission_denied';
     case "other project's key":
       return isOfKeys(need) ? 'not_found' : 'permission_denied';
     case "other organization's token":
@@ -167,7 +173,9 @@ function expected(need: Need, credential: Credential): Verdict {
       if (need === 'customer' || need === 'org viewer') return 'in';
       return need.startsWith('org') || need === 'super admin' ? 'permission_denied' : 'not_found';
     case 'viewer':
-      return [...adminsOnly, 'project member', 'sdk', 'shared write'].includes(need)
+      return [...adminsOnly, 'project member', 'sdk', 'shared write', 'shared keeping'].includes(
+        need,
+      )
         ? 'permission_denied'
         : 'in';
     default:

@@ -18,6 +18,7 @@ export const savedBuckets: readonly string[] = [
   buckets.projectItems,
   buckets.alertStates,
   buckets.reportStates,
+  buckets.exports,
   buckets.webhooks,
   buckets.webhookHealth,
   buckets.webhookNotices,

@@ -70,6 +70,8 @@ const shared: AccessRow = {
   keyScope: 'read',
   maxBodyBytes: filters,
 };
+/** What reads, and takes room while it is kept. */
+const sharedKeeping: AccessRow = { ...shared, role: 'member' };
 /** Changes by servers and by customers. */
 const sharedWrite: AccessRow = { ...shared, role: 'member', keyScope: 'all' };
 const sharedAdmin: AccessRow = { ...sharedWrite, role: 'admin' };
@@ -220,6 +222,10 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['shared.insights.v1.InsightsService/GetFilterSchema', shared],
   ['shared.insights.v1.InsightsService/GetPropertyValues', shared],
   ['shared.insights.v1.InsightsService/SegmentUsers', shared],
+  ['shared.exports.v1.ExportsService/Create', sharedKeeping],
+  ['shared.exports.v1.ExportsService/Get', shared],
+  ['shared.exports.v1.ExportsService/List', shared],
+  ['shared.exports.v1.ExportsService/Cancel', sharedKeeping],
 ]);
 
 /** Services with a second name: alias to the name that `accessTable` has. */

@@ -19,6 +19,7 @@ export const buckets = {
   projectItems: 'project_items',
   alertStates: 'alert_states',
   reportStates: 'report_states',
+  exports: 'exports',
   webhooks: 'webhooks',
   webhookHealth: 'webhook_health',
   webhookNotices: 'webhook_notices',
@@ -53,6 +54,8 @@ export const bucketOptions = {
   alert_states: { history: 1, max_bytes: 256 * MiB, maxValueSize: 64 * KiB },
   // Read one by one; twenty runs each, for a hundred reports of an organization.
   report_states: { history: 1, max_bytes: 256 * MiB, maxValueSize: 64 * KiB },
+  // Kept in memory; twenty of a project, each with what was asked and the names of its files.
+  exports: { history: 1, max_bytes: 256 * MiB, maxValueSize: 96 * KiB },
   webhooks: { history: 1, max_bytes: 256 * MiB, maxValueSize: 2 * MiB },
   webhook_health: { history: 1, max_bytes: 64 * MiB, maxValueSize: 16 * KiB },
   webhook_notices: { history: 1, max_bytes: 16 * MiB, maxValueSize: 64 * KiB },
@@ -83,6 +86,8 @@ export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
   project_items: 192 * KiB,
   alert_states: 32 * KiB,
   report_states: 32 * KiB,
+  // Filters of 16 KiB, and 200 files.
+  exports: 64 * KiB,
   // Fifty webhooks, fifty subscriptions each.
   webhooks: 1 * MiB,
   webhook_health: 8 * KiB,

@@ -1,5 +1,5 @@
-// Takes the turns of all alerts or reports when they are due. Every process that answers questions does it: the lease
-// in a record gives each turn to one of them. What a turn does, and when the next one is, is its taker's.
+// Takes the turns of all alerts, reports or kept exports when they are due. Every process that answers questions does
+// it: the lease in a record gives each turn to one of them. What a turn does, and when the next one is, is its taker's.
 
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -13,6 +13,8 @@ interface TurnsOptions<T> {
   organizationOf(one: T): string;
   /** Resolves with the moment of its next turn. */
   take(one: T): Promise<number>;
+  /** Turns that are taken at once; two unless given. */
+  atOnce?: number;
   clock: Clock;
   log: Log;
 }
@@ -26,7 +28,7 @@ export interface Turns {
 
 const tickEveryMs = 1_000;
 /** The engine's turns leave the rest to people. */
-const turnsAtOnce = 2;
+const usualAtOnce = 2;
 const failedAgainMs = 30_000;
 const graceMs = 5_000;
 
@@ -53,7 +55,7 @@ export function runTurns<T>(options: TurnsOptions<T>): Turns {
   };
   const dueOf = (one: T): number => dueMs.get(nameOf(one)) ?? 0;
   const tick = async (): Promise<void> => {
-    const free = turnsAtOnce - running;
+    const free = (options.atOnce ?? usualAtOnce) - running;
     if (free === 0) return;
     const known = all();
     dueMs = new Map(known.map((one) => [nameOf(one), dueOf(one)]));

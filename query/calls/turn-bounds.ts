@@ -87,10 +87,13 @@ export function heavyBounds({ cores, threads, searchesOfOwner }: TurnBounds): He
 /** Each has a connection of the engine and a thread of it, for as long as its reader takes. */
 export const exportsAtOnce = 2;
 
+/** Kept exports that are written: they wait for nobody, and one leaves the engine to others. */
+export const keptExportsAtOnce = 1;
+
 /** Of all processes together, and two of those that take no turn. */
 export function readsAtOnce(processes: number): number {
   const ofTurns = turnBounds(processes).running + insightTurnBounds(processes).running;
-  const ofOne = ofTurns + exportsAtOnce;
+  const ofOne = ofTurns + exportsAtOnce + keptExportsAtOnce;
   return processes * ofOne + 2;
 }
 

@@ -14,14 +14,19 @@ import type { CredentialEnd } from '../open-streams.ts';
 const listEvents = 'shared.activity.v1.ActivityService/List';
 const listProfiles = 'shared.profiles.v1.ProfilesService/List';
 
-/** Throws the refusal. The project is the credential's, or a member's own choice: `project`, or x-project-id. */
+/**
+ * Throws the refusal. The project is the credential's, or a member's own choice: `project`, or x-project-id. `asked`:
+ * the method that the credential must open; the list of what `query` asks for unless given.
+ */
 export async function requireAccess(
   authenticate: Authenticate,
   { headers }: IncomingMessage,
   query: string,
+  asked?: string,
 ): Promise<{ projectId: string; credentialEnd: CredentialEnd }> {
   const params = new URLSearchParams(query);
-  const method = (params.get('what') ?? 'events') === 'events' ? listEvents : listProfiles;
+  const ofRows = (params.get('what') ?? 'events') === 'events' ? listEvents : listProfiles;
+  const method = asked ?? ofRows;
   const credentials = {
     apiKey: textOf(headers['x-api-key']),
     authorization: headers.authorization,

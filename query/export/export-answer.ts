@@ -44,9 +44,13 @@ export async function send(
   response.end();
 }
 
-export function refuse(response: ServerResponse, error: ConnectError): void {
+/** `status`: the error's own unless given. */
+export function refuse(
+  response: ServerResponse,
+  error: ConnectError,
+  status = codeToHttpStatus(error.code),
+): void {
   if (response.destroyed) return;
-  const status = codeToHttpStatus(error.code);
   const retryAfter = error.metadata.get('retry-after') ?? (status === 503 ? '1' : null);
   response.writeHead(status, {
     'content-type': 'application/json',

@@ -22,6 +22,8 @@ export interface ExportAsked extends FileForm {
   profileId: string;
   sessionId: string;
   columns: (typeof columnForms)[number];
+  /** Of persons: one of several files, each of which has its share of them. All of them unless given. */
+  share?: { place: number; of: number };
 }
 
 /** `project` is read with the credential. */

@@ -20,7 +20,44 @@ export async function selectOf(
   asked: ExportAsked,
   signal: AbortSignal,
 ): Promise<Select> {
-  const { sql, params } = await statementOf(clickhouse, projectId, asked, signal);
+  const flat = await flatNamesOf(clickhouse, projectId, asked, signal);
+  return selectWith(statementOf(projectId, asked, flat), asked, signal);
+}
+
+/** The names that have a column each; undefined where maps have them all. Throws the client's errors. */
+export async function flatNamesOf(
+  clickhouse: RowReader,
+  projectId: string,
+  { what, columns }: ExportAsked,
+  signal: AbortSignal,
+): Promise<FlatNames | undefined> {
+  if (columns !== 'flat' || what === 'activity') return undefined;
+  return readFlatNames(clickhouse, projectId, what, { signal });
+}
+
+/** Throws invalid_argument. */
+export function statementOf(
+  projectId: string,
+  asked: ExportAsked,
+  flat: FlatNames | undefined,
+): Statement {
+  switch (asked.what) {
+    case 'events':
+      return eventsStatement(projectId, asked, flat);
+    case 'profiles':
+      return profilesStatement(projectId, asked, flat);
+    case 'activity':
+      return activityStatement(projectId, asked);
+    default:
+      return asked.what satisfies never;
+  }
+}
+
+export function selectWith(
+  { sql, params }: Statement,
+  asked: ExportAsked,
+  signal: AbortSignal,
+): Select {
   return {
     ...{ sql, params, signal },
     settings: {
@@ -34,19 +71,4 @@ export async function selectOf(
       ...formatSettings(asked),
     },
   };
-}
-
-async function statementOf(
-  clickhouse: RowReader,
-  projectId: string,
-  asked: ExportAsked,
-  signal: AbortSignal,
-): Promise<Statement> {
-  const { what, columns } = asked;
-  if (what === 'activity') return activityStatement(projectId, asked);
-  let flat: FlatNames | undefined;
-  if (columns === 'flat') flat = await readFlatNames(clickhouse, projectId, what, { signal });
-  return what === 'events'
-    ? eventsStatement(projectId, asked, flat)
-    : profilesStatement(projectId, asked, flat);
 }

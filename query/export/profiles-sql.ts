@@ -45,7 +45,7 @@ export function profilesStatement(
   return {
     sql: `SELECT ${selectSql(columns, format)}
       FROM (SELECT profile_id, distinct_id, create_time, update_time, traits
-        ${livingProfilesSql(project)} AND named AND ${range} AND ${met}) AS person
+        ${livingProfilesSql(project)} AND named AND ${range} AND ${met} AND ${shareSql('profile_id', asked)}) AS person
       LEFT ANY JOIN (SELECT root_id, groupArray(distinct_id) AS ids
         FROM profiles FINAL WHERE project_id = ${project} AND edge AND root != '' GROUP BY root_id
       ) AS merged ON merged.root_id = person.profile_id`,
@@ -83,7 +83,7 @@ export function activityStatement(projectId: string, asked: ExportAsked): Statem
   ];
   return {
     sql: `SELECT ${selectSql(columns, format)} FROM (SELECT * FROM ${everybodySql(project, 'profile_activity')}
-      WHERE visible AND has_events AND ${rangeSql('last_seen', asked, bindings)} AND (${sql}))`,
+      WHERE visible AND has_events AND ${rangeSql('last_seen', asked, bindings)} AND ${shareSql('id', asked)} AND (${sql}))`,
     params: bindings.params,
   };
 }
@@ -102,4 +102,9 @@ function rangeSql(column: string, { fromMs, toMs }: ExportAsked, bindings: Bindi
   const moment = (ms: number): string =>
     `fromUnixTimestamp64Milli(${bindings.bind('Int64', ms)}, 'UTC')`;
   return `${column} >= ${moment(fromMs)} AND ${column} < ${moment(toMs)}`;
+}
+
+/** Of an id: the same share whatever else becomes of the person. */
+function shareSql(column: string, { share }: ExportAsked): string {
+  return share === undefined ? 'true' : `cityHash64(${column}) % ${share.of} = ${share.place}`;
 }

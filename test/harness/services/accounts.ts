@@ -57,6 +57,7 @@ import { MailedReportsService } from '../../../proto/gen/public/reports/v1/maile
 import { EventsService } from '../../../proto/gen/sdk/events/v1/events_pb.js';
 import { ProfilesSDKService } from '../../../proto/gen/sdk/profiles/v1/profiles_pb.js';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
+import { ExportsService } from '../../../proto/gen/shared/exports/v1/exports_pb.js';
 import { InsightsService } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { checkQuestion } from '../../../query/boards/check-question.ts';
@@ -293,7 +294,8 @@ function answersNothing(service: DescService) {
 }
 
 function readNothing(router: ConnectRouter): void {
-  for (const service of [ProfilesService, ActivityService, InsightsService, OperatorService]) {
+  const services = [ProfilesService, ActivityService, InsightsService, OperatorService];
+  for (const service of [...services, ExportsService]) {
     router.service(service, answersNothing(service));
   }
   router.rpc(DashboardsService.method.render, () => ({}));

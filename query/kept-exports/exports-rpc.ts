@@ -1,0 +1,148 @@
+// ExportsService: asks for kept exports, tells of them, ends them. Writing their files is the turns' (take-turn.ts), in
+// whatever process has the lease.
+
+import { randomUUID } from 'node:crypto';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Principal } from '../../platform/access/authenticate.ts';
+import { createTokenBuckets } from '../../platform/access/token-bucket.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  type ExportRecord,
+  exportKey,
+  hasEnded,
+  maxExports,
+} from '../../platform/exports/export-record.ts';
+import type {
+  CancelRequest,
+  CreateRequest,
+  Export,
+  GetRequest,
+} from '../../proto/gen/shared/exports/v1/exports_pb.js';
+import { checkQuery } from './export-query.ts';
+import { exportView } from './export-view.ts';
+import { type KeptRoom, refuseFull } from './files/write-part.ts';
+
+export type KeptBucket = Pick<WatchedBucket<ExportRecord>, 'get' | 'ask' | 'create' | 'update'>;
+
+export interface RpcParts {
+  bucket: KeptBucket;
+  directoryId: string;
+  room: KeptRoom;
+  clock: Clock;
+}
+
+/** Of a key or a customer: so many at once, then two a minute. */
+const asksAtOnce = 20;
+const asksPerSecond = 1 / 30;
+const maxConflicts = 10;
+
+export type FoundExport = { key: string; record: ExportRecord };
+
+export function createExportsRpc({ bucket, directoryId, room, clock }: RpcParts) {
+  const asks = createTokenBuckets({ perSecond: asksPerSecond, burst: asksAtOnce, clock });
+  const view = (record: ExportRecord): Export => exportView(record, clock.nowMs());
+  const find = (projectId: string, id: string) => findExport(bucket, projectId, id);
+  return {
+    async create({ query }: CreateRequest, caller: Principal): Promise<{ export: Export }> {
+      const { projectId, keyId, customer } = caller;
+      const checked = checkQuery(projectId, query);
+      const waitSeconds = asks.take(keyId, 1);
+      if (waitSeconds > 0) {
+        throw new ConnectError('too many exports were asked for', Code.ResourceExhausted, {
+          'retry-after': String(waitSeconds),
+        });
+      }
+      await refuseFull(room, projectId, 0);
+      const nowMs = clock.nowMs();
+      const record: ExportRecord = {
+        ...{ schemaVersion: 1, id: randomUUID(), directoryId, query: checked },
+        customerId: customer?.customerId ?? '',
+        ...{ state: 'pending', reason: '', createMs: nowMs, stateMs: nowMs, expireMs: 0 },
+        ...{ completeUntilMs: 0, partCount: 0, parts: [], hasFiles: true, isTold: false },
+        ...{ tries: 0, nextTryMs: 0, leaseEndMs: 0 },
+      };
+      await keep(bucket, directoryId, projectId, record);
+      return { export: view(record) };
+    },
+    async get({ id }: GetRequest, { projectId }: Principal): Promise<{ export: Export }> {
+      return { export: view((await find(projectId, id)).record) };
+    },
+    list(projectId: string): { exports: Export[] } {
+      const records = placesOf(projectId).flatMap((key) => bucket.get(key)?.record ?? []);
+      return { exports: records.sort((one, other) => other.createMs - one.createMs).map(view) };
+    },
+    async cancel({ id }: CancelRequest, { projectId }: Principal): Promise<Record<string, never>> {
+      const { key } = await find(projectId, id);
+      for (let tries = 0; tries < maxConflicts; tries++) {
+        const found = await bucket.ask(key);
+        if (found.kind !== 'found' || found.record.id !== id || hasEnded(found.record)) return {};
+        const stateMs = clock.nowMs();
+        // Without a lease, so that whoever writes it writes nothing more, and its files can go at once.
+        const ended = { ...found.record, state: 'cancelled', stateMs, leaseEndMs: 0 } as const;
+        const written = await bucket.update(
+          key,
+          { ...ended, parts: [], reason: '' },
+          found.revision,
+        );
+        if (written.kind === 'written') return {};
+      }
+      throw new ConnectError('the export changes all the time, try again', Code.Unavailable);
+    },
+  };
+}
+
+/** Throws not_found. Another process may have made it a moment ago: the broker is asked, too. */
+export async function findExport(
+  bucket: KeptBucket,
+  projectId: string,
+  id: string,
+): Promise<FoundExport> {
+  const keys = placesOf(projectId);
+  for (const key of keys) {
+    const record = bucket.get(key)?.record;
+    if (record?.id === id) return { key, record };
+  }
+  const asked = /^[0-9a-f-]{36}$/.test(id) ? await Promise.all(keys.map(ask)) : [];
+  const found = asked.find((one) => one?.record.id === id);
+  if (found !== undefined) return found;
+  throw new ConnectError('there is no such export', Code.NotFound);
+
+  async function ask(key: string): Promise<FoundExport | undefined> {
+    const read = await bucket.ask(key);
+    return read.kind === 'found' ? { key, record: read.record } : undefined;
+  }
+}
+
+/** Takes a free place, else the one that ended first. Throws resource_exhausted where all are in use. */
+async function keep(
+  bucket: KeptBucket,
+  directoryId: string,
+  projectId: string,
+  record: ExportRecord,
+): Promise<void> {
+  const places = placesOf(projectId).map((key) => ({ key, held: bucket.get(key) }));
+  const free = places
+    .filter(({ held }) => held === undefined || isOver(held.record, directoryId))
+    .sort((one, other) => (one.held?.record.stateMs ?? 0) - (other.held?.record.stateMs ?? 0));
+  for (const { key, held } of free) {
+    const written =
+      held === undefined
+        ? await bucket.create(key, record)
+        : await bucket.update(key, record, held.revision);
+    if (written.kind === 'written') return;
+  }
+  throw new ConnectError(
+    `the project has ${maxExports} exports: cancel one, or wait until one expires`,
+    Code.ResourceExhausted,
+  );
+}
+
+/** Whether nothing of it is left to be done here. */
+function isOver(record: ExportRecord, directoryId: string): boolean {
+  return hasEnded(record) && !(record.hasFiles && record.directoryId === directoryId);
+}
+
+function placesOf(projectId: string): string[] {
+  return Array.from({ length: maxExports }, (_, place) => exportKey(projectId, place));
+}
