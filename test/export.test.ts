@@ -1,7 +1,9 @@
-// Exports of the built product: who may take them, and that a project which is exported and imported into another one
-// is there again: events with their types, visits, persons and traits.
+// Exports of the built product: who may take them, that a project which is exported and imported into another one is
+// there again: events with their types, visits, persons and traits; and kept files, fetched in pieces.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -222,5 +224,47 @@ describe('a project that is exported and imported into another one', () => {
     expect(await statusOf({ 'x-api-key': source.key })).toEqual([403, 'permission_denied']);
     expect(await statusOf({})).toEqual([401, 'unauthenticated']);
     expect(await statusOf({ 'x-api-key': reads }, '&project=other')).toEqual([404, 'not_found']);
+  });
+
+  it('is kept as files that curl goes on with where it broke off', async () => {
+    const service = 'shared.exports.v1.ExportsService';
+    const query = { what: 'EXPORT_WHAT_EVENTS', format: 'EXPORT_FORMAT_NDJSON' };
+    const made = Object(await source.call(`${service}/Create`, { query })).body.export;
+    const ready = await eventually(
+      async () => Object(await source.call(`${service}/Get`, { id: made.id })).body.export,
+      ({ state }) => state === 'EXPORT_STATE_READY',
+    );
+    expect(ready).toMatchObject({ rows: String(count), parts: [{ rows: String(count) }] });
+    const [{ name, bytes, sha256 }] = ready.parts;
+    const path = join(directory, name);
+    const url = `${stack.baseUrl}/exports/${made.id}/${name}`;
+    const curl = () =>
+      spawnSync('curl', [
+        '-sS',
+        '--fail',
+        '-C',
+        '-',
+        '-H',
+        `x-api-key: ${sourceKey}`,
+        url,
+        '-o',
+        path,
+      ]);
+    expect(curl().status).toBe(0);
+    truncateSync(path, 1_000);
+    expect(curl().status).toBe(0);
+    // All of it is there.
+    expect(curl().status).toBe(0);
+    const content = readFileSync(path);
+    expect(String(content.length)).toBe(bytes);
+    expect(createHash('sha256').update(content).digest('hex')).toBe(sha256);
+    const stranger = await newCustomer(stack.baseUrl);
+    const { body } = await stranger.call(`${service}/Get`, { id: made.id });
+    expect(body).toMatchObject({ code: 'not_found', message: 'there is no such export' });
+    const foreign = await fetch(url, { headers: { 'x-api-key': await keyOf(stranger) } });
+    expect(foreign.status).toBe(404);
+    await source.call(`${service}/Cancel`, { id: made.id });
+    const gone = await fetch(url, { headers: { 'x-api-key': sourceKey } });
+    expect(gone.status).toBe(404);
   });
 });

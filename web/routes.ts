@@ -42,6 +42,7 @@ export const routes: Route[] = [
   inside('/p/:project/visits', 'Visits', () => import('./visits/visits-page.tsx')),
   inside('/p/:project/profiles', 'Profiles', () => import('./profiles/profiles-page.tsx')),
   inside('/p/:project/profiles/:profile', 'Profile', () => import('./profiles/profile-page.tsx')),
+  inside('/p/:project/exports', 'Exports', () => import('./exports/exports-page.tsx')),
   inside('/p/:project/segments', 'Segments', () => import('./segments/segments-page.tsx')),
   inside('/p/:project/segments/:segment', 'Segment', () => import('./segments/segment-page.tsx')),
   inside('/p/:project/insights/:type', 'Insights', () => import('./insights/insights-page.tsx')),

@@ -66,7 +66,10 @@ export function askedOf(query: ExportQuery): ExportAsked {
   if (what === undefined) throw invalidArgument('what', 'is required');
   const format = formats.get(query.format);
   if (format === undefined) throw invalidArgument('format', 'is required');
-  if (what !== 'events' && query.kinds.length > 0) throw invalidArgument('kinds', 'is for events');
+  const { kinds, distinctId, profileId, sessionId } = query;
+  for (const [name, value] of Object.entries({ kinds, distinctId, profileId, sessionId })) {
+    if (what !== 'events' && value.length > 0) throw invalidArgument(name, 'is for events');
+  }
   if (what === 'activity' && query.columns === ExportColumns.FLAT) {
     throw invalidArgument('columns', 'FLAT is for events and profiles');
   }
@@ -78,9 +81,8 @@ export function askedOf(query: ExportQuery): ExportAsked {
   return {
     ...{ what, format, compression },
     ...readTimeRange(query.timeRange),
-    kinds: query.kinds,
     filters: query.filters,
-    ...{ distinctId: '', profileId: '', sessionId: '' },
+    ...{ kinds, distinctId, profileId, sessionId },
     columns: query.columns === ExportColumns.FLAT ? 'flat' : 'maps',
   };
 }

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { createClient } from '@connectrpc/connect';
+import { Code, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
@@ -306,4 +306,167 @@ describe('an export of persons', () => {
       expect(found.map(({ id }) => id).sort()).toEqual(people.sort());
     },
   );
+});
+
+describe('a file over HTTP', () => {
+  it('is taken in pieces, goes on where it broke off, and is not sent to whoever has it', async () => {
+    const key = await filledProject(7);
+    const { id, parts } = await make(key, { ...events, format: ExportFormat.NDJSON });
+    const [{ name, bytes, sha256 } = { name: '', bytes: 0n, sha256: '' }] = parts;
+    const size = Number(bytes);
+    const path = `${id}/${name}`;
+    const whole = await (await fetchFile(key, path)).text();
+    const head = await fetch(`${baseUrl}/exports/${path}`, {
+      ...{ method: 'HEAD', headers: { 'x-api-key': key } },
+    });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(size)]);
+    expect(head.headers.get('accept-ranges')).toBe('bytes');
+    const asked = async (range: string, headers: Record<string, string> = {}) => {
+      const response = await fetchFile(key, path, { range, ...headers });
+      const text = await response.text();
+      return [response.status, response.headers.get('content-range'), text];
+    };
+    expect(await asked('bytes=0-99')).toEqual([206, `bytes 0-99/${size}`, whole.slice(0, 100)]);
+    const rest = [206, `bytes 100-${size - 1}/${size}`, whole.slice(100)];
+    expect(await asked('bytes=100-')).toEqual(rest);
+    expect(await asked('bytes=100-999999999')).toEqual(rest);
+    expect(await asked('bytes=100-', { 'if-range': `"${sha256}"` })).toEqual(rest);
+    expect(await asked('bytes=-5')).toEqual([
+      ...[206, `bytes ${size - 5}-${size - 1}/${size}`, whole.slice(-5)],
+    ]);
+    // Another file, several ranges, and what is no range: the whole.
+    expect(await asked('bytes=100-', { 'if-range': '"other"' })).toEqual([200, null, whole]);
+    expect(await asked('bytes=0-1,4-5')).toEqual([200, null, whole]);
+    expect(await asked('bytes=5-1')).toEqual([200, null, whole]);
+    expect(await asked('lines=0-1')).toEqual([200, null, whole]);
+    expect((await asked(`bytes=${size}-`)).slice(0, 2)).toEqual([416, `bytes */${size}`]);
+    expect((await asked('bytes=-0')).slice(0, 2)).toEqual([416, `bytes */${size}`]);
+    const statusOf = async (headers: Record<string, string>) =>
+      (await fetchFile(key, path, headers)).status;
+    expect(await statusOf({ 'if-none-match': `"${sha256}"` })).toBe(304);
+    expect(await statusOf({ 'if-none-match': `"a", W/"${sha256}"` })).toBe(304);
+    expect(await statusOf({ 'if-none-match': '"a"' })).toBe(200);
+    expect(await statusOf({ 'if-match': '"a"' })).toBe(412);
+  });
+
+  it('is there for its project alone, and GET and HEAD alone', async () => {
+    const key = await filledProject(1);
+    const { id, parts } = await make(key);
+    const name = parts[0]?.name ?? '';
+    const path = `${id}/${name}`;
+    const answered = async (response: Response) => [
+      response.status,
+      Object(await response.json()).code,
+    ];
+    const missing = [404, 'not_found'];
+    expect(await answered(await fetchFile(newProject(), path))).toEqual(missing);
+    expect(await answered(await fetchFile(key, `${id}/plan.json`))).toEqual(missing);
+    expect(await answered(await fetchFile(key, `${randomUUID()}/${name}`))).toEqual(missing);
+    const noKey = await fetch(`${baseUrl}/exports/${path}`);
+    expect(noKey.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await answered(noKey)).toEqual([401, 'unauthenticated']);
+    const put = await fetch(`${baseUrl}/exports/${path}`, {
+      ...{ method: 'PUT', body: 'a', headers: { 'x-api-key': key } },
+    });
+    expect([put.status, put.headers.get('allow')]).toEqual([501, 'GET, HEAD']);
+    await expect(clientOf(newProject()).get({ id })).rejects.toMatchObject({ code: Code.NotFound });
+    await expect(clientOf(newProject()).cancel({ id })).rejects.toMatchObject({
+      code: Code.NotFound,
+    });
+    expect((await clientOf(newProject()).list({})).exports).toEqual([]);
+  });
+});
+
+describe('ExportsService', () => {
+  it.each([
+    [undefined, 'query: is required'],
+    [{}, 'query.what: is required'],
+    [{ what: ExportWhat.EVENTS }, 'query.format: is required'],
+    [
+      { ...events, compression: ExportCompression.LZ4, format: ExportFormat.CSV },
+      'query.compression: must be one of NONE, GZIP',
+    ],
+    [{ ...events, what: ExportWhat.PROFILES, kinds: ['a'] }, 'query.kinds: is for events'],
+    [
+      { ...events, what: ExportWhat.ACTIVITY, columns: ExportColumns.FLAT },
+      'query.columns: FLAT is for events and profiles',
+    ],
+    [{ ...events, filters: [{ property: '' }] }, 'query.filters[0].property: '],
+    [
+      { ...events, kinds: Array.from({ length: 100 }, () => 'k'.repeat(300)) },
+      'query: takes at most 24576 characters as JSON',
+    ],
+  ])('refuses %o', async (query, message) => {
+    await expect(
+      clientOf(newProject()).create(query === undefined ? {} : { query }),
+    ).rejects.toMatchObject({
+      ...{ code: Code.InvalidArgument, rawMessage: expect.stringContaining(message) },
+    });
+  });
+
+  it('keeps twenty exports of a project, and ended ones make room', async () => {
+    const projectId = newProject();
+    const ids: string[] = [];
+    for (let n = 0; n < 20; n++) {
+      // Each key has its own limit of asks.
+      const made = await clientOf(`${projectId} member-${n}`).create({ query: events });
+      ids.push(made.export?.id ?? '');
+    }
+    const client = clientOf(`${projectId} ada`);
+    await expect(client.create({ query: events })).rejects.toMatchObject({
+      code: Code.ResourceExhausted,
+      rawMessage: 'the project has 20 exports: cancel one, or wait until one expires',
+    });
+    const listed = (await client.list({})).exports;
+    expect(listed.map(({ id }) => id).sort()).toEqual(ids.toSorted());
+    const [first = ''] = ids;
+    await client.cancel({ id: first });
+    await client.cancel({ id: first });
+    // Once its files are gone.
+    await eventually(
+      () => client.create({ query: events }).catch(() => undefined),
+      (made) => made !== undefined,
+    );
+    await Promise.all(ids.slice(1).map((id) => client.cancel({ id })));
+  });
+
+  it('tells the member who asked by mail, and shows an export as expired from its hour on', async () => {
+    const projectId = await filledProject(1);
+    const key = `${projectId} ada`;
+    const made = await make(key);
+    await eventually(
+      async () => mails.length,
+      (count) => count === 1,
+    );
+    expect(mails[0]).toMatchObject({ to: 'ada@a.example', messageId: `export.${made.id}` });
+    aheadMs = 7 * dayMs + 60_000;
+    const over = await until(key, made.id, ({ state }) => state === ExportState.EXPIRED);
+    expect(over.parts).toEqual([]);
+    const gone = await fetchFile(projectId, `${made.id}/${made.parts[0]?.name}`);
+    expect(gone.status).toBe(404);
+  });
+
+  it('limits how often a key asks', async () => {
+    const projectId = newProject();
+    const client = clientOf(projectId);
+    for (let n = 0; n < 20; n++) {
+      const { export: made } = await client.create({ query: events });
+      await client.cancel({ id: made?.id ?? '' });
+    }
+    await expect(client.create({ query: events })).rejects.toMatchObject({
+      ...{ code: Code.ResourceExhausted, rawMessage: 'too many exports were asked for' },
+    });
+  });
+});
+
+it('another process with another data directory tells that it does not have the files', async () => {
+  const key = await filledProject(1);
+  const { id, parts } = await make(key);
+  await close();
+  await open({ dataDir: join(directory, 'elsewhere') });
+  const response = await fetchFile(key, `${id}/${parts[0]?.name}`);
+  expect(response.status).toBe(503);
+  expect(await response.json()).toEqual({
+    ...{ code: 'unavailable', message: 'the files are on another machine of this instance' },
+  });
 });

@@ -282,7 +282,6 @@ describe('the end of an export', () => {
     });
     const slow: RowReader & ResultReader = {
       select: clickhouse.select.bind(clickhouse),
-      // biome-ignore lint/correctness/useYield: a statement that never ends by itself
       async *stream(select) {
         signal = select.signal;
         begun();

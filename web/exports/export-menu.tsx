@@ -1,12 +1,16 @@
-// Takes what a list shows away as a file: the service's export with the reader's session.
+// Takes what a list shows away: at once as a file, with the reader's session, or as files that are kept for a week.
 
 import { useState } from 'preact/hooks';
 import type { PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
+import { explain } from '../client.ts';
 import { type Condition, toPropertyFilter } from '../filter/condition.ts';
+import { navigate } from '../router.ts';
 import { accessToken } from '../session.ts';
+import { loadCode } from '../shell/load-code.ts';
 import { download } from '../ui/download.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast } from '../ui/toasts.tsx';
+import { hasRole, Role } from '../workspace.ts';
 
 const formats = [
   { name: 'CSV, for spreadsheets', format: 'csv', extension: 'csv', columns: 'flat' },
@@ -38,6 +42,22 @@ export function ExportMenu(props: {
       setBusy(false);
     }
   };
+  const keep = async ({ format, columns }: (typeof formats)[number]): Promise<void> => {
+    setBusy(true);
+    try {
+      const load = () => import('./exports-client.ts');
+      const { keepExport } = await loadCode(load, new AbortController().signal);
+      await keepExport(projectId, {
+        ...{ what, params, conditions, format },
+        isFlat: columns === 'flat',
+      });
+      navigate(`/p/${projectId}/exports`);
+    } catch (cause) {
+      toast(explain(cause).what);
+    } finally {
+      setBusy(false);
+    }
+  };
   return (
     <Menu label="Export" align="end" button={isBusy ? 'Exporting…' : 'Export'}>
       {formats.map((form) => (
@@ -45,6 +65,14 @@ export function ExportMenu(props: {
           {form.name}
         </MenuItem>
       ))}
+      {hasRole(Role.MEMBER)
+        ? formats.map((form) => (
+            <MenuItem key={form.extension} onChoose={() => void (isBusy || keep(form))}>
+              {`Keep for 7 days: ${form.name}`}
+            </MenuItem>
+          ))
+        : null}
+      <MenuItem onChoose={() => navigate(`/p/${projectId}/exports`)}>Kept exports</MenuItem>
     </Menu>
   );
 }

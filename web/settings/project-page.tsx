@@ -30,6 +30,7 @@ export function Page() {
         <h1 tabIndex={-1}>Settings of {project.displayName}</h1>
         <span class="row">
           <a href={`/p/${project.id}/settings/import`}>Import history</a>
+          <a href={`/p/${project.id}/exports`}>Exports</a>
           <a href={`/o/${project.orgId}/settings`}>
             Members, mail and keys of {currentOrg.value?.displayName}
           </a>

@@ -35,6 +35,7 @@ export function pagesOf(demo: {
     events: `${project}/events`,
     visits: `${project}/visits`,
     profiles: `${project}/profiles`,
+    exports: `${project}/exports`,
     segments: `${project}/segments`,
     'segment-new': `${project}/segments/new`,
     ...Object.fromEntries(

@@ -110,6 +110,27 @@ export declare type ExportQuery = Message<"shared.exports.v1.ExportQuery"> & {
    * @generated from field: shared.exports.v1.ExportCompression compression = 7;
    */
   compression: ExportCompression;
+
+  /**
+   * Of events: of the person with this distinct id; merged ids are included.
+   *
+   * @generated from field: string distinct_id = 8;
+   */
+  distinctId: string;
+
+  /**
+   * Of events: of this profile; merged ids are included.
+   *
+   * @generated from field: string profile_id = 9;
+   */
+  profileId: string;
+
+  /**
+   * Of events: of this visit, a UUID.
+   *
+   * @generated from field: string session_id = 10;
+   */
+  sessionId: string;
 };
 
 /**
