@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)('the pages of events', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Export' }).click();
     const coming = page.waitForEvent('download');
-    await page.getByRole('menuitem', { name: 'CSV' }).click();
+    await page.getByRole('menuitem', { name: 'CSV, for spreadsheets', exact: true }).click();
     const file = await coming;
     expect(file.suggestedFilename()).toBe('events.csv');
     const [head = '', row = '', ...more] = readFileSync(await file.path(), 'utf8').split('\n');
