@@ -86,7 +86,7 @@ export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
   project_items: 192 * KiB,
   alert_states: 32 * KiB,
   report_states: 32 * KiB,
-  // Filters of 16 KiB, and 200 files.
+  // A question of 24 KiB, and 200 files.
   exports: 64 * KiB,
   // Fifty webhooks, fifty subscriptions each.
   webhooks: 1 * MiB,

@@ -18,7 +18,7 @@ import type { ExportAsked } from '../export/export-request.ts';
 import { statementOf } from '../export/export-select.ts';
 
 /** As JSON: a project's records are kept in memory. */
-const maxQueryCharacters = 24_576;
+const maxQueryBytes = 24_576;
 
 const whats: ReadonlyMap<ExportWhat, ExportAsked['what']> = new Map([
   [ExportWhat.EVENTS, 'events'],
@@ -43,8 +43,8 @@ const compressions: ReadonlyMap<ExportCompression, string> = new Map([
 export function checkQuery(projectId: string, query: ExportQuery | undefined): JsonValue {
   if (query === undefined) throw invalidArgument('query', 'is required');
   const json = toJson(ExportQuerySchema, query);
-  if (JSON.stringify(json).length > maxQueryCharacters) {
-    throw invalidArgument('query', `takes at most ${maxQueryCharacters} characters as JSON`);
+  if (Buffer.byteLength(JSON.stringify(json)) > maxQueryBytes) {
+    throw invalidArgument('query', `takes at most ${maxQueryBytes} bytes as JSON`);
   }
   try {
     statementOf(projectId, askedOf(query), undefined);

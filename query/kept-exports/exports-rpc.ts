@@ -5,14 +5,10 @@ import { randomUUID } from 'node:crypto';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Principal } from '../../platform/access/authenticate.ts';
 import { createTokenBuckets } from '../../platform/access/token-bucket.ts';
-import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
+import type { BucketRoom } from '../../platform/broker/bucket-room.ts';
+import { BucketFull } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
-import {
-  type ExportRecord,
-  exportKey,
-  hasEnded,
-  maxExports,
-} from '../../platform/exports/export-record.ts';
+import { type ExportRecord, hasEnded, maxExports } from '../../platform/exports/export-record.ts';
 import type {
   CancelRequest,
   CreateRequest,
@@ -22,12 +18,14 @@ import type {
 import { checkQuery } from './export-query.ts';
 import { exportView } from './export-view.ts';
 import { type KeptRoom, refuseFull } from './files/write-part.ts';
-
-export type KeptBucket = Pick<WatchedBucket<ExportRecord>, 'get' | 'ask' | 'create' | 'update'>;
+import { type FindExport, type KeptBucket, placesOf } from './find-export.ts';
 
 export interface RpcParts {
   bucket: KeptBucket;
+  find: FindExport;
   directoryId: string;
+  /** Of the bucket, for new records alone: what is told of one must be written though the bucket is nearly full. */
+  bucketRoom?: Pick<BucketRoom, 'isScarce' | 'refused'> | undefined;
   room: KeptRoom;
   clock: Clock;
 }
@@ -37,12 +35,9 @@ const asksAtOnce = 20;
 const asksPerSecond = 1 / 30;
 const maxConflicts = 10;
 
-export type FoundExport = { key: string; record: ExportRecord };
-
-export function createExportsRpc({ bucket, directoryId, room, clock }: RpcParts) {
+export function createExportsRpc({ bucket, find, directoryId, bucketRoom, room, clock }: RpcParts) {
   const asks = createTokenBuckets({ perSecond: asksPerSecond, burst: asksAtOnce, clock });
   const view = (record: ExportRecord): Export => exportView(record, clock.nowMs());
-  const find = (projectId: string, id: string) => findExport(bucket, projectId, id);
   return {
     async create({ query }: CreateRequest, caller: Principal): Promise<{ export: Export }> {
       const { projectId, keyId, customer } = caller;
@@ -54,6 +49,10 @@ export function createExportsRpc({ bucket, directoryId, room, clock }: RpcParts)
         });
       }
       await refuseFull(room, projectId, 0);
+      if (bucketRoom?.isScarce()) {
+        bucketRoom.refused();
+        throw new BucketFull('the bucket is nearly full');
+      }
       const nowMs = clock.nowMs();
       const record: ExportRecord = {
         ...{ schemaVersion: 1, id: randomUUID(), directoryId, query: checked },
@@ -92,28 +91,6 @@ export function createExportsRpc({ bucket, directoryId, room, clock }: RpcParts)
   };
 }
 
-/** Throws not_found. Another process may have made it a moment ago: the broker is asked, too. */
-export async function findExport(
-  bucket: KeptBucket,
-  projectId: string,
-  id: string,
-): Promise<FoundExport> {
-  const keys = placesOf(projectId);
-  for (const key of keys) {
-    const record = bucket.get(key)?.record;
-    if (record?.id === id) return { key, record };
-  }
-  const asked = /^[0-9a-f-]{36}$/.test(id) ? await Promise.all(keys.map(ask)) : [];
-  const found = asked.find((one) => one?.record.id === id);
-  if (found !== undefined) return found;
-  throw new ConnectError('there is no such export', Code.NotFound);
-
-  async function ask(key: string): Promise<FoundExport | undefined> {
-    const read = await bucket.ask(key);
-    return read.kind === 'found' ? { key, record: read.record } : undefined;
-  }
-}
-
 /** Takes a free place, else the one that ended first. Throws resource_exhausted where all are in use. */
 async function keep(
   bucket: KeptBucket,
@@ -141,8 +118,4 @@ async function keep(
 /** Whether nothing of it is left to be done here. */
 function isOver(record: ExportRecord, directoryId: string): boolean {
   return hasEnded(record) && !(record.hasFiles && record.directoryId === directoryId);
-}
-
-function placesOf(projectId: string): string[] {
-  return Array.from({ length: maxExports }, (_, place) => exportKey(projectId, place));
 }

@@ -394,7 +394,7 @@ describe('ExportsService', () => {
     [{ ...events, filters: [{ property: '' }] }, 'query.filters[0].property: '],
     [
       { ...events, kinds: Array.from({ length: 100 }, () => 'k'.repeat(300)) },
-      'query: takes at most 24576 characters as JSON',
+      'query: takes at most 24576 bytes as JSON',
     ],
   ])('refuses what is wrong: %#', async (query, message) => {
     await expect(

@@ -32,12 +32,13 @@ import type { ExportParts } from './export-parts.ts';
 import { createExportsRpc } from './exports-rpc.ts';
 import { createFilesRoute } from './files/files-route.ts';
 import { defaultMaxBytesOfProject, type KeptRoom } from './files/write-part.ts';
-import { takeTurn } from './take-turn.ts';
+import { createFindExport } from './find-export.ts';
+import { isDue, takeTurn } from './take-turn.ts';
 
 export interface KeptExportsOptions
   extends Pick<ExportParts, 'completeUntilMs' | 'project' | 'publicUrl'> {
   nats: NatsConnection;
-  /** Without it the room that is kept back in the bucket is used too. */
+  /** Without it new records use the room that is kept back in the bucket, too. */
   bucketRoom?: BucketRoom;
   clickhouse: Groups<RowReader & ResultReader>;
   dataDir: string;
@@ -71,7 +72,7 @@ export async function openKeptExports(options: KeptExportsOptions): Promise<Kept
   const { nats, dataDir, reserveBytes, mail, clock, log, clickhouse } = options;
   const files = new ExportFiles(dataDir);
   const directoryId = await files.openDirectory();
-  const opened = await openBucket(nats, buckets.exports, readExportRecord, options.bucketRoom);
+  const opened = await openBucket(nats, buckets.exports, readExportRecord);
   const bucket = await watchBucket(nats, opened, { log });
   const room: KeptRoom = {
     freeBytes: () => freeBytes(files.directory),
@@ -94,10 +95,15 @@ export async function openKeptExports(options: KeptExportsOptions): Promise<Kept
     ...{ members: mail.members, sendMail: mail.send },
     stopping: stopping.signal,
   };
-  const rpc = createExportsRpc({ bucket, directoryId, room, clock });
+  const { bucketRoom } = options;
+  const find = createFindExport(bucket, clock);
+  const rpc = createExportsRpc({ bucket, find, directoryId, bucketRoom, room, clock });
   const turns = runTurns<[key: string, record: ExportRecord]>({
     ...{ noun: 'export', clock, log, atOnce: keptExportsAtOnce },
-    all: () => [...bucket.records()],
+    all: () =>
+      [...bucket.records()].filter(([, record]) =>
+        isDue(record, record.directoryId === directoryId, clock.nowMs()),
+      ),
     nameOf: ([key, { id, state }]) => `${key} ${id} ${state}`,
     organizationOf: ([key]) => options.project(projectOfKey(key))?.organizationId ?? '',
     take: ([key]) => takeTurn(parts, key),
@@ -105,7 +111,7 @@ export async function openKeptExports(options: KeptExportsOptions): Promise<Kept
   return {
     routes: [
       createExportRoute(options),
-      createFilesRoute({ ...options, bucket, files, directoryId }),
+      createFilesRoute({ ...options, find, files, directoryId }),
     ],
     register(router) {
       const { create, get, list, cancel } = ExportsService.method;

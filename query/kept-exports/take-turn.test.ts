@@ -32,6 +32,7 @@ import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts
 import { Mortal } from '../../test/harness/turns/mortal.ts';
 import type { ExportParts } from './export-parts.ts';
 import { createExportsRpc } from './exports-rpc.ts';
+import { createFindExport } from './find-export.ts';
 import { leaseMs, takeTurn } from './take-turn.ts';
 
 const broker = useBroker();
@@ -298,11 +299,14 @@ describe('the end of an export', () => {
       ...{ create: states.create.bind(states), update: states.update.bind(states) },
     };
     const { room } = partsOf();
+    const clock = { nowMs: () => nowMs };
+    const find = createFindExport(bucket, clock);
     const rpc = createExportsRpc({
       bucket,
+      find,
       directoryId: 'own',
       room,
-      clock: { nowMs: () => nowMs },
+      clock,
     });
     const { id } = await record();
     const caller = {

@@ -40,6 +40,12 @@ export function nextStep(record: ExportRecord, isOwn: boolean): DueStep | undefi
     : { step: 'give up', atMs: endMs };
 }
 
+/** Whether a turn has something to do, as far as memory tells. */
+export function isDue(record: ExportRecord, isOwn: boolean, nowMs: number): boolean {
+  const due = nextStep(record, isOwn);
+  return due !== undefined && due.atMs <= nowMs && !isLeased(record, nowMs, leaseMs);
+}
+
 /** Returns when its next turn is. Throws the bucket's errors. */
 export async function takeTurn(parts: ExportParts, key: string): Promise<number> {
   const { states, clock, log, directoryId } = parts;

@@ -24,7 +24,10 @@ export async function tellAsker(
   const place = { projectId, organizationId: project?.organizationId ?? '' };
   const [member] = record.customerId === '' ? [] : parts.members(place, [record.customerId]);
   // Nobody asked who can be told: a key, or somebody who may not see the project any more.
-  if (project === undefined || member === undefined) return held.write({ ...record, ...told });
+  const isOver = clock.nowMs() >= record.expireMs;
+  if (project === undefined || member === undefined || isOver) {
+    return held.write({ ...record, ...told });
+  }
   await held.renew();
   const mail = {
     ...readyMail(record, project.displayName, `${parts.publicUrl()}/p/${projectId}/exports`),

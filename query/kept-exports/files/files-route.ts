@@ -16,12 +16,12 @@ import { refuse } from '../../export/export-answer.ts';
 import { OpenStreams } from '../../open-streams.ts';
 import { systemTimer } from '../../timer.ts';
 import { isPast } from '../export-view.ts';
-import { findExport, type KeptBucket } from '../exports-rpc.ts';
+import type { FindExport } from '../find-export.ts';
 import { askedBytes } from './byte-range.ts';
 import { manifestFile } from './manifest.ts';
 
 export interface FilesRouteOptions {
-  bucket: KeptBucket;
+  find: FindExport;
   files: Pick<ExportFiles, 'open'>;
   directoryId: string;
   authenticate: Authenticate;
@@ -143,12 +143,12 @@ async function answer(options: Serving, asking: Asking, gone: AbortSignal): Prom
 }
 
 async function partOf(
-  { bucket, directoryId, clock }: Serving,
+  { find, directoryId, clock }: Serving,
   projectId: string,
   id: string,
   name: string,
 ): Promise<PartRecord> {
-  const { record } = await findExport(bucket, projectId, id);
+  const { record } = await find(projectId, id);
   const known =
     name === manifestFile ? record.manifest : record.parts.find((part) => part.name === name);
   const isThere = record.state === 'ready' || record.state === 'running';

@@ -56,7 +56,7 @@ export declare type ExportPart = Message<"shared.exports.v1.ExportPart"> & {
 export declare const ExportPartSchema: GenMessage<ExportPart>;
 
 /**
- * What an export is asked to hold.
+ * What an export is asked to hold. At most 24 KiB as JSON.
  *
  * @generated from message shared.exports.v1.ExportQuery
  */
@@ -83,8 +83,7 @@ export declare type ExportQuery = Message<"shared.exports.v1.ExportQuery"> & {
   kinds: string[];
 
   /**
-   * All must hold: for events those of ActivityService.List, for persons those of a group of ProfilesService.List. At most 50,
-   * and 16 KiB as JSON.
+   * All must hold: for events those of ActivityService.List, for persons those of a group of ProfilesService.List. At most 50.
    *
    * @generated from field: repeated common.v1.PropertyFilter filters = 4;
    */
