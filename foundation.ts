@@ -21,7 +21,7 @@ import { leaderGraceMs } from './platform/broker/cluster/leader-info.ts';
 import { openPeerGauges, type PeerGauges } from './platform/broker/cluster/peer-gauges.ts';
 import { streamChecks } from './platform/broker/cluster/stream-peers.ts';
 import { connectBroker, followConnection, type NatsConnection } from './platform/broker/nats.ts';
-import { readQueue } from './platform/broker/read-queue.ts';
+import { readQueue } from './platform/broker/queues/read-queue.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { watchBucket } from './platform/broker/watched-bucket.ts';
 import type { DatabaseClient } from './platform/clickhouse/clickhouse.ts';
@@ -33,6 +33,7 @@ import type { Config } from './platform/config.ts';
 import { brokerConfigurationFile } from './platform/engines/broker-configuration.ts';
 import { type DiskRoom, followDiskRoom, usualDiskReserve } from './platform/engines/disk-room.ts';
 import type { EngineUrls } from './platform/engines/engines.ts';
+import { openErasures } from './platform/erasure/open-erasures.ts';
 import { callerRequestOf } from './platform/http/caller-request.ts';
 import type { MetricsPage } from './platform/http/operator-routes.ts';
 import type { Readiness, ReadinessCheck } from './platform/http/readiness.ts';
@@ -109,7 +110,7 @@ export async function layFoundation(
   shutdown.add('projects', () => projects.close());
   const webhookBucket = await watchWebhooks(nats, { log, room: roomOf(buckets.webhooks) });
   shutdown.add('webhooks', () => webhookBucket.close());
-  const webhooks = createWebhookDirectory(webhookBucket);
+  const erasures = await openErasures(nats, roomOf(buckets.erasures), { log, shutdown });
   const clock = systemClock;
   // Set once the port is open; before that no request can ask for a link.
   const listening = { url: '' };
@@ -147,7 +148,8 @@ export async function layFoundation(
     peers,
     projects,
     webhookBucket,
-    webhooks,
+    webhooks: createWebhookDirectory(webhookBucket),
+    erasures,
     clickhouse,
     control,
     listening,

@@ -17,7 +17,7 @@ import {
   principalOf,
 } from './platform/access/auth-interceptor.ts';
 import { buckets } from './platform/broker/buckets.ts';
-import { createProfileQueue } from './platform/broker/profile-queue.ts';
+import { createProfileQueue } from './platform/broker/queues/profile-queue.ts';
 import { shardOf } from './platform/broker/topology.ts';
 import type { Config } from './platform/config.ts';
 import type { Entrance } from './platform/door/entrance.ts';
@@ -229,10 +229,11 @@ interface Served {
 /** Every role's methods on the Connect router; the check of access wraps them all, so it comes last. */
 function registerRoles(
   router: ConnectRouter,
-  { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes, accounts }: Config,
+  config: Config,
   foundation: Foundation,
   { ingest, live, exports, pages, shutdown }: Served,
 ): void {
+  const { roles, shards, readsPerSecond, ingestProcesses, engineMemoryBytes } = config;
   const { nats, clickhouse, control, projects, authenticate, networkOf, ownerOf, clock, log } =
     foundation;
   ingest?.register(router);
@@ -242,6 +243,7 @@ function registerRoles(
       clickhouse,
       clock,
       profiles: createProfileQueue({ nats, shards, clock, log }),
+      erasures: { ...foundation.erasures, box: control.box, clock },
       log,
       readerOf: principalOf,
       credentialEndOf,
@@ -269,7 +271,7 @@ function registerRoles(
       operator: operatorOptions(shards, foundation, pages),
       ...(ingest && { looksUpPlaces: ingest.looksUpPlaces }),
     });
-    startTurns(router, foundation, own, accounts.publicUrl, shutdown);
+    startTurns(router, foundation, own, config.accounts.publicUrl, shutdown);
   }
   exports?.register(router);
   if (roles.includes('control')) control.register(router);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type DemoAdmin, ensureDemoAdmin } from './control/demo/demo-admin.ts';
 import { type Demo, ensureDemo, readDemoRecord } from './control/demo/demo-project.ts';
 import { startImports } from './control/imports/import-runner.ts';
+import { startErasures } from './erasure/start.ts';
 import {
   connectEngines,
   engineChecks,
@@ -19,6 +20,7 @@ import { createLease } from './pipeline/lease/lease.ts';
 import { type Pipeline, startPipeline } from './pipeline/start.ts';
 import { buckets } from './platform/broker/buckets.ts';
 import { leaderGraceMs } from './platform/broker/cluster/leader-info.ts';
+import { createProfileQueue } from './platform/broker/queues/profile-queue.ts';
 import { openBucket } from './platform/broker/record-bucket.ts';
 import { namingSlowBroker } from './platform/broker/start/slow-broker.ts';
 import type { Config } from './platform/config.ts';
@@ -150,6 +152,7 @@ async function serve(
           shutdown,
         );
   await runImports(config, foundation, baseUrl, shutdown);
+  eraseWhoIsAsked(config, foundation, shutdown);
   const pages = { readiness, metrics };
   if (door.operatorEntrance !== undefined) {
     await openOperatorPort(config, foundation, pages, door.operatorEntrance, shutdown);
@@ -158,6 +161,19 @@ async function serve(
     foundation.log.warn('started, but not everything is ready: /readyz?verbose tells what is not');
   }
   return baseUrl;
+}
+
+/** Where requests to erase persons are taken, this process works on them. */
+function eraseWhoIsAsked(
+  { roles, shards }: Config,
+  { clickhouse, control, erasures, ...parts }: Foundation,
+  shutdown: Shutdown,
+): void {
+  if (!roles.includes('query') || clickhouse === undefined) return;
+  const profiles = createProfileQueue({ ...parts, shards });
+  const own = { box: control.box, requests: erasures.known };
+  const turns = startErasures({ ...parts, ...own, clickhouse, shards, profiles });
+  shutdown.add('erasure', () => turns.stop());
 }
 
 /** Files that people brought, also before a restart. Of several processes on a data directory this one reads them. */

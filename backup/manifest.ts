@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fieldOf } from '../platform/json.ts';
+import type { SavedRecord } from '../platform/ledger/boundary.ts';
 import { replacePrivateJson } from '../platform/secrets/private-file.ts';
 
 export interface SavedFile {
@@ -45,14 +46,6 @@ export interface SavedStore {
   /** Names of the applied migrations. */
   migrations: string[];
   tables: SavedTable[];
-}
-
-/** A key of a bucket at the moment of the tables. */
-export interface SavedRecord {
-  bucket: string;
-  key: string;
-  /** The record's text; null where there was none. */
-  value: string | null;
 }
 
 export interface Manifest {

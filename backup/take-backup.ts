@@ -17,13 +17,13 @@ import type { NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { deadLetterStream, eventsStream, profilesStream } from '../platform/broker/streams.ts';
 import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import { atBoundary } from '../platform/ledger/boundary.ts';
 import {
   attemptLogStream,
   dueStream,
   parkStream,
   retryStream,
 } from '../platform/webhooks/webhook-streams.ts';
-import { atBoundary } from './boundary.ts';
 import {
   keyFile,
   type Manifest,

@@ -3,7 +3,6 @@
 // CONTRIBUTING.md has the recipe of a new method.
 
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
-import type { ProfileQueue } from '../platform/broker/profile-queue.ts';
 import type { Log } from '../platform/log.ts';
 import type { RenderPeriod } from '../platform/reports/rendered-period.ts';
 import { type Goal, GoalsService } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
@@ -31,10 +30,12 @@ import { maxInsightMs } from './insights/run/run-insight.ts';
 import { answerOptions } from './json-codec.ts';
 import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';
 import { type OperatorOptions, registerOperator } from './operator/register-operator.ts';
-import { deleteProfile } from './profiles/delete-profile.ts';
+import {
+  type ProfileChangeOptions,
+  registerProfileChanges,
+} from './profiles/changes/register-changes.ts';
 import { getProfile, getProfileByExternalId } from './profiles/get-profile.ts';
 import { listProfiles } from './profiles/list-profiles.ts';
-import { unmergeProfile } from './profiles/unmerge-profile.ts';
 import { getFilterSchema } from './schema/filter-schema.ts';
 import { getPropertyValues } from './schema/property-values.ts';
 import { hasBots } from './schema/seen-visitors.ts';
@@ -45,9 +46,7 @@ import { ingestHealth } from './watch/ingest-health.ts';
 import type { LiveViews } from './watch/live-views.ts';
 import { viewerBounds, watchEvents } from './watch/watch-events.ts';
 
-interface QueryOptions extends ReadGroupOptions {
-  /** Takes deletions and unmerges; without it there are no methods Delete and UnmergeProfile. */
-  profiles?: ProfileQueue;
+interface QueryOptions extends ReadGroupOptions, ProfileChangeOptions {
   log: Log;
   readerOf: (context: HandlerContext) => Reader;
   /** Asked again and again while a stream is open; without it a stream outlives its credential. */
@@ -133,13 +132,7 @@ function registerLive(router: ConnectRouter, shared: Shared, live: LiveViews): v
 }
 
 function registerProfiles(router: ConnectRouter, shared: Shared): void {
-  const {
-    get,
-    getByExternalId,
-    list,
-    delete: remove,
-    unmergeProfile: unmerge,
-  } = ProfilesService.method;
+  const { get, getByExternalId, list } = ProfilesService.method;
   router.rpc(
     get,
     (request, context) =>
@@ -169,24 +162,7 @@ function registerProfiles(router: ConnectRouter, shared: Shared): void {
       ),
     answerOptions,
   );
-  const { profiles } = shared;
-  if (profiles === undefined) return;
-  router.rpc(
-    remove,
-    (request, context) =>
-      read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
-        deleteProfile({ clickhouse, profiles }, projectId, request, deadline),
-      ),
-    answerOptions,
-  );
-  router.rpc(
-    unmerge,
-    (request, context) =>
-      read(shared, 'look-up', context, ({ projectId, clickhouse }, deadline) =>
-        unmergeProfile({ clickhouse, profiles }, projectId, request, deadline),
-      ),
-    answerOptions,
-  );
+  registerProfileChanges(router, shared);
 }
 
 function registerInsights(router: ConnectRouter, shared: Shared): OwnQuestions {

@@ -108,7 +108,7 @@ function installPackage(name) {
 }
 
 const sourceFolders =
-  'proto platform ingest pipeline query control webhooks alerts reports sql backup sdk demo history load bench test setup'.split(
+  'proto platform ingest pipeline query control webhooks alerts reports erasure sql backup sdk demo history load bench test setup'.split(
     ' ',
   );
 const sourceEndings = new Set(['.ts', '.js', '.mjs', '.sql', '.binpb', '.wasm']);

@@ -101,6 +101,8 @@ const needs: Record<string, Record<string, Need>> = {
   'shared.profiles.v1.ProfilesService': {
     Delete: 'shared write',
     UnmergeProfile: 'shared admin',
+    DeleteDataSubject: 'shared admin',
+    GetDeletionRequest: 'shared admin',
     '*': 'shared',
   },
   'shared.activity.v1.ActivityService': { '*': 'shared' },

@@ -13,7 +13,8 @@ import {
   profilesSubject,
   shardsOwnerKey,
 } from '../../platform/broker/streams.ts';
-import type { Manifest, SavedRecord } from '../manifest.ts';
+import type { SavedRecord } from '../../platform/ledger/boundary.ts';
+import type { Manifest } from '../manifest.ts';
 import { restoreStream } from '../stream-snapshot.ts';
 
 const atOnce = 256;

@@ -5,7 +5,7 @@
 import { buckets } from '../../platform/broker/buckets.ts';
 import { readInstance } from '../../platform/broker/instance.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
-import { createProfileQueue } from '../../platform/broker/profile-queue.ts';
+import { createProfileQueue } from '../../platform/broker/queues/profile-queue.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';

@@ -23,6 +23,12 @@ export class ProfileCache {
     return this.#young.get(key) ?? this.#old.get(key);
   }
 
+  clear(): void {
+    this.#young = new Map();
+    this.#old = new Map();
+    this.#youngBytes = 0;
+  }
+
   /** Keeps a record that was stored. A record that is put again counts again, because it may have grown. */
   put(record: ProfileRecord): void {
     record.formerCreateTimesMs = noTimes;

@@ -70,6 +70,8 @@ class ProfileChanges {
       case 'separate':
         this.#separate(projectId, receiveTimeMs, change);
         break;
+      case 'forget':
+        break;
       default:
         change satisfies never;
     }

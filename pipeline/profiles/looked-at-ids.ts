@@ -20,6 +20,8 @@ export function namedIds(change: ProfileChange): string[] {
     case 'unmerge':
     case 'separate':
       return [change.distinctId];
+    case 'forget':
+      return [];
     default:
       return change satisfies never;
   }
@@ -72,6 +74,8 @@ export class LookedAtMembers {
         this.#joined.delete(projectId);
         return [change.distinctId, ...joined];
       }
+      case 'forget':
+        return [];
       default:
         return change satisfies never;
     }

@@ -138,6 +138,11 @@ async function loadBatch(
 ): Promise<LoadedBatch> {
   const reads = messages.map((message) => readProfileMessages([message]));
   const projects = messages.map(({ data }) => frameProjects(data));
+  // Before any record is loaded: all changes of the batch are made to what the table has.
+  const isForgetting = reads.some((read) =>
+    read.changes.some(({ change }) => change.kind === 'forget'),
+  );
+  if (isForgetting) parts.cache.clear();
   for (let count = messages.length; ; count >>= 1) {
     const some = reads.slice(0, count);
     const changes = some.flatMap((read) => read.changes);

@@ -206,6 +206,8 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['shared.profiles.v1.ProfilesService/List', shared],
   ['shared.profiles.v1.ProfilesService/Delete', sharedWrite],
   ['shared.profiles.v1.ProfilesService/UnmergeProfile', sharedAdmin],
+  ['shared.profiles.v1.ProfilesService/DeleteDataSubject', sharedAdmin],
+  ['shared.profiles.v1.ProfilesService/GetDeletionRequest', sharedAdmin],
   ['shared.activity.v1.ActivityService/List', shared],
   ['shared.activity.v1.ActivityService/Watch', shared],
   ['shared.activity.v1.ActivityService/IngestHealth', shared],

@@ -20,6 +20,7 @@ export const buckets = {
   alertStates: 'alert_states',
   reportStates: 'report_states',
   exports: 'exports',
+  erasures: 'erasures',
   webhooks: 'webhooks',
   webhookHealth: 'webhook_health',
   webhookNotices: 'webhook_notices',
@@ -56,6 +57,8 @@ export const bucketOptions = {
   report_states: { history: 1, max_bytes: 256 * MiB, maxValueSize: 64 * KiB },
   // Kept in memory; twenty of a project, each with what was asked and the names of its files.
   exports: { history: 1, max_bytes: 256 * MiB, maxValueSize: 96 * KiB },
+  // Requests to erase persons, with the ids of a person in 16 bytes each: ten thousand at most, and a few as a rule.
+  erasures: { history: 1, max_bytes: 256 * MiB, maxValueSize: 512 * KiB },
   webhooks: { history: 1, max_bytes: 256 * MiB, maxValueSize: 2 * MiB },
   webhook_health: { history: 1, max_bytes: 64 * MiB, maxValueSize: 16 * KiB },
   webhook_notices: { history: 1, max_bytes: 16 * MiB, maxValueSize: 64 * KiB },
@@ -88,6 +91,7 @@ export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
   report_states: 32 * KiB,
   // A question of 24 KiB, and 200 files.
   exports: 64 * KiB,
+  erasures: 256 * KiB,
   // Fifty webhooks, fifty subscriptions each.
   webhooks: 1 * MiB,
   webhook_health: 8 * KiB,

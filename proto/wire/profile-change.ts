@@ -42,12 +42,18 @@ export interface SeparateChange {
   distinctId: string;
 }
 
+/** Has the writer forget all records that it holds: rows of them were erased from the table (erasure/). */
+export interface ForgetChange {
+  kind: 'forget';
+}
+
 export type ProfileChange =
   | IdentifyChange
   | AliasChange
   | DeleteChange
   | UnmergeChange
-  | SeparateChange;
+  | SeparateChange
+  | ForgetChange;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -83,6 +89,7 @@ const idsOf: Readonly<Record<ProfileChange['kind'], readonly string[]>> = {
   delete: ['distinctId'],
   unmerge: ['distinctId'],
   separate: ['distinctId'],
+  forget: [],
 };
 
 const textsOf: Readonly<Record<ProfileChange['kind'], readonly string[]>> = {
@@ -91,6 +98,7 @@ const textsOf: Readonly<Record<ProfileChange['kind'], readonly string[]>> = {
   delete: ['distinctId'],
   unmerge: ['distinctId'],
   separate: ['distinctId'],
+  forget: [],
 };
 
 function isChange(value: unknown): value is ProfileChange {

@@ -17,12 +17,17 @@ const quarters =
 
 const joined = (columns: string): string => `concat(${columns.split(' ').join(", '|', ")})`;
 
+// An erasure leaves two greatest values as they were: the time of receipt of a name's last event, and a project's
+// newest change.
+const erasing =
+  'project_id IN (SELECT project_id FROM project_changes GROUP BY project_id HAVING sum(deletions) > 0)';
+
 const sums: readonly DerivedTable[] = [
   {
     table: 'event_counts',
     keys: 'project_id, kind, at',
     derived: `SELECT project_id, kind, toUnixTimestamp(quarter) AS at, sum(events), sum(cookieless_events)
-      FROM event_counts GROUP BY project_id, kind, at`,
+      FROM event_counts GROUP BY project_id, kind, at HAVING sum(events) > 0`,
     raw: `SELECT project_id, kind, toUnixTimestamp(occur_time) DIV 900 * 900 AS at, count(), sum(toUInt64(cookieless))
       FROM events GROUP BY project_id, kind, at`,
   },
@@ -50,26 +55,29 @@ const visits = (hasLastViews: boolean): DerivedTable => ({
     FROM events GROUP BY project_id, day, session_id`,
 });
 
+const lastReceived = (time: string): string =>
+  `if(${erasing}, 0, toUnixTimestamp64Milli(max(${time})))`;
+
 /** Of the columns that the table has: one from before a migration has fewer. */
 const propertyKeys = (columns: readonly (typeof autoColumns)[number][]): DerivedTable => ({
   table: 'property_keys',
   keys: 'project_id, kind, property, type',
-  derived: `SELECT project_id, kind, property, type, sum(events), max(last_received)
-      FROM property_keys WHERE type != 'cut' GROUP BY project_id, kind, property, type`,
+  derived: `SELECT project_id, kind, property, type, sum(events), ${lastReceived('last_received')}
+      FROM property_keys WHERE type != 'cut' GROUP BY project_id, kind, property, type HAVING sum(events) > 0`,
   raw: [
-    `SELECT project_id, kind, '' AS property, 'event' AS type, count(), max(receive_time)
+    `SELECT project_id, kind, '' AS property, 'event' AS type, count(), ${lastReceived('receive_time')}
         FROM events GROUP BY project_id, kind`,
     ...propertyMaps.map(
       ({
         column,
       }) => `SELECT project_id, kind, arrayJoin(mapKeys(${column})) AS property, '${column.split('_')[0]}' AS type,
-          count(), max(receive_time) FROM events GROUP BY project_id, kind, property`,
+          count(), ${lastReceived('receive_time')} FROM events GROUP BY project_id, kind, property`,
     ),
     ...columns.map(
       ({
         column,
         property,
-      }) => `SELECT project_id, kind, '${property}' AS property, 'column' AS type, count(), max(receive_time)
+      }) => `SELECT project_id, kind, '${property}' AS property, 'column' AS type, count(), ${lastReceived('receive_time')}
           FROM events WHERE ${column} != '' GROUP BY project_id, kind`,
     ),
   ].join(' UNION ALL '),
@@ -151,7 +159,7 @@ export const profileTables: readonly DerivedTable[] = [
   {
     table: 'project_changes',
     keys: 'project_id',
-    derived: 'SELECT project_id, max(newest_version) FROM project_changes GROUP BY project_id',
-    raw: 'SELECT project_id, max(version) FROM profiles GROUP BY project_id',
+    derived: `SELECT project_id, max(newest_version) FROM project_changes WHERE NOT ${erasing} GROUP BY project_id`,
+    raw: `SELECT project_id, max(version) FROM profiles WHERE NOT ${erasing} GROUP BY project_id`,
   },
 ];

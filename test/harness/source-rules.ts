@@ -21,6 +21,7 @@ const product = [
   'reports',
   'agents',
   'admin',
+  'erasure',
   'sql',
   'backup',
   'sdk',
@@ -33,7 +34,7 @@ const mayImport: Record<string, readonly string[]> = {
   // The files at the root put the service together.
   '': [
     ...['proto', 'platform', 'ingest', 'pipeline', 'query', 'control', 'webhooks', 'alerts'],
-    ...['reports', 'agents', 'sql', 'backup', 'admin'],
+    ...['reports', 'agents', 'erasure', 'sql', 'backup', 'admin'],
   ],
   // The commands of admin.ts are a part of the composition.
   admin: ['proto', 'platform', 'control', 'sql', 'backup'],
@@ -47,6 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
   alerts: ['proto', 'platform'],
   reports: ['proto', 'platform'],
   agents: ['proto', 'platform'],
+  erasure: ['proto', 'platform'],
   sql: ['platform'],
   // Copies what the engines hold: it knows their tables, and no service.
   backup: ['platform', 'sql'],

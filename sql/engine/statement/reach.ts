@@ -57,7 +57,7 @@ const column = 'hostname';
 /** Databases of the engine's own state; tables not listed here tell about the machine or other statements' data. */
 const ownDatabases = new Set(['system', 'information_schema']);
 const readableTables = new Set(
-  'one numbers tables detached_tables columns parts merges metrics processes functions table_functions settings jemalloc_stats'.split(
+  'one numbers tables detached_tables columns parts merges mutations metrics processes functions table_functions settings jemalloc_stats'.split(
     ' ',
   ),
 );

@@ -434,11 +434,24 @@ export declare type DeleteRequest = Message<"shared.profiles.v1.DeleteRequest"> 
 export declare const DeleteRequestSchema: GenMessage<DeleteRequest>;
 
 /**
- * Empty: the profile is hidden.
+ * The profile is hidden.
  *
  * @generated from message shared.profiles.v1.DeleteResponse
  */
 export declare type DeleteResponse = Message<"shared.profiles.v1.DeleteResponse"> & {
+  /**
+   * For GetDeletionRequest.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * Completed: the profile was hidden before this was answered.
+   *
+   * @generated from field: shared.profiles.v1.ComplianceRequestStatus status = 2;
+   */
+  status: ComplianceRequestStatus;
 };
 
 /**
@@ -446,6 +459,150 @@ export declare type DeleteResponse = Message<"shared.profiles.v1.DeleteResponse"
  * Use `create(DeleteResponseSchema)` to create a new message.
  */
 export declare const DeleteResponseSchema: GenMessage<DeleteResponse>;
+
+/**
+ * Names a person, by one of the two.
+ *
+ * @generated from message shared.profiles.v1.DeleteDataSubjectRequest
+ */
+export declare type DeleteDataSubjectRequest = Message<"shared.profiles.v1.DeleteDataSubjectRequest"> & {
+  /**
+   * The id that Identify named, or an id that was merged into it, or an anonymous one. An id that nobody has is no error:
+   * its request finds nothing.
+   *
+   * @generated from field: string external_id = 1;
+   */
+  externalId: string;
+
+  /**
+   * The internal id of a profile.
+   *
+   * @generated from field: string id = 20;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message shared.profiles.v1.DeleteDataSubjectRequest.
+ * Use `create(DeleteDataSubjectRequestSchema)` to create a new message.
+ */
+export declare const DeleteDataSubjectRequestSchema: GenMessage<DeleteDataSubjectRequest>;
+
+/**
+ * A request that was written.
+ *
+ * @generated from message shared.profiles.v1.DeleteDataSubjectResponse
+ */
+export declare type DeleteDataSubjectResponse = Message<"shared.profiles.v1.DeleteDataSubjectResponse"> & {
+  /**
+   * For GetDeletionRequest.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * Pending, or how far the person's request that was there before is.
+   *
+   * @generated from field: shared.profiles.v1.ComplianceRequestStatus status = 2;
+   */
+  status: ComplianceRequestStatus;
+};
+
+/**
+ * Describes the message shared.profiles.v1.DeleteDataSubjectResponse.
+ * Use `create(DeleteDataSubjectResponseSchema)` to create a new message.
+ */
+export declare const DeleteDataSubjectResponseSchema: GenMessage<DeleteDataSubjectResponse>;
+
+/**
+ * Names a request.
+ *
+ * @generated from message shared.profiles.v1.GetDeletionRequestRequest
+ */
+export declare type GetDeletionRequestRequest = Message<"shared.profiles.v1.GetDeletionRequestRequest"> & {
+  /**
+   * As DeleteDataSubject or Delete answered it. Required.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message shared.profiles.v1.GetDeletionRequestRequest.
+ * Use `create(GetDeletionRequestRequestSchema)` to create a new message.
+ */
+export declare const GetDeletionRequestRequestSchema: GenMessage<GetDeletionRequestRequest>;
+
+/**
+ * A request and how far it is.
+ *
+ * @generated from message shared.profiles.v1.GetDeletionRequestResponse
+ */
+export declare type GetDeletionRequestResponse = Message<"shared.profiles.v1.GetDeletionRequestResponse"> & {
+  /**
+   * The request's id.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * As the request named the person; empty once it is completed, because the service does not keep it any longer.
+   *
+   * @generated from field: string external_id = 2;
+   */
+  externalId: string;
+
+  /**
+   * The internal id of that id: a keyed hash.
+   *
+   * @generated from field: string profile_id = 3;
+   */
+  profileId: string;
+
+  /**
+   * How far it is.
+   *
+   * @generated from field: shared.profiles.v1.ComplianceRequestStatus status = 4;
+   */
+  status: ComplianceRequestStatus;
+
+  /**
+   * The person's events that were found and erased. 0 for a request of Delete, which keeps events.
+   *
+   * @generated from field: optional int64 events_identified = 5;
+   */
+  eventsIdentified?: bigint | undefined;
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp requested_at = 6;
+   */
+  requestedAt?: Timestamp | undefined;
+
+  /**
+   * When nothing was left to do; absent before.
+   *
+   * @generated from field: google.protobuf.Timestamp completed_at = 7;
+   */
+  completedAt?: Timestamp | undefined;
+
+  /**
+   * Why it failed, or what its last try failed at; else empty.
+   *
+   * @generated from field: string error = 8;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message shared.profiles.v1.GetDeletionRequestResponse.
+ * Use `create(GetDeletionRequestResponseSchema)` to create a new message.
+ */
+export declare const GetDeletionRequestResponseSchema: GenMessage<GetDeletionRequestResponse>;
 
 /**
  * Names the merge to take back.
@@ -567,6 +724,53 @@ export enum ProfileOrder {
 export declare const ProfileOrderSchema: GenEnum<ProfileOrder>;
 
 /**
+ * How far a request is.
+ *
+ * @generated from enum shared.profiles.v1.ComplianceRequestStatus
+ */
+export enum ComplianceRequestStatus {
+  /**
+   * Not given.
+   *
+   * @generated from enum value: COMPLIANCE_REQUEST_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It is written, and nothing is done yet.
+   *
+   * @generated from enum value: COMPLIANCE_REQUEST_STATUS_PENDING = 1;
+   */
+  PENDING = 1,
+
+  /**
+   * It is being worked on; the profile is hidden.
+   *
+   * @generated from enum value: COMPLIANCE_REQUEST_STATUS_PROCESSING = 2;
+   */
+  PROCESSING = 2,
+
+  /**
+   * A scan found no row of the person that was there when the request was made.
+   *
+   * @generated from enum value: COMPLIANCE_REQUEST_STATUS_COMPLETED = 3;
+   */
+  COMPLETED = 3,
+
+  /**
+   * It cannot be done; error says why.
+   *
+   * @generated from enum value: COMPLIANCE_REQUEST_STATUS_FAILED = 4;
+   */
+  FAILED = 4,
+}
+
+/**
+ * Describes the enum shared.profiles.v1.ComplianceRequestStatus.
+ */
+export declare const ComplianceRequestStatusSchema: GenEnum<ComplianceRequestStatus>;
+
+/**
  * Reads profiles. Credential: a private key, or a member's JWT with x-project-id.
  *
  * @generated from service shared.profiles.v1.ProfilesService
@@ -626,6 +830,28 @@ export declare const ProfilesService: GenService<{
     methodKind: "unary";
     input: typeof UnmergeProfileRequestSchema;
     output: typeof UnmergeProfileResponseSchema;
+  },
+  /**
+   * Erases a person: the profile, all ids that were merged into it, their traits and events, and all sums and records
+   * that have them. Answers once the request is written; GetDeletionRequest tells how far it is. The same person again
+   * answers the request that is under way. A customer needs the role admin.
+   *
+   * @generated from rpc shared.profiles.v1.ProfilesService.DeleteDataSubject
+   */
+  deleteDataSubject: {
+    methodKind: "unary";
+    input: typeof DeleteDataSubjectRequestSchema;
+    output: typeof DeleteDataSubjectResponseSchema;
+  },
+  /**
+   * How far a request is; not_found where the project has none of this id. A customer needs the role admin.
+   *
+   * @generated from rpc shared.profiles.v1.ProfilesService.GetDeletionRequest
+   */
+  getDeletionRequest: {
+    methodKind: "unary";
+    input: typeof GetDeletionRequestRequestSchema;
+    output: typeof GetDeletionRequestResponseSchema;
   },
 }>;
 

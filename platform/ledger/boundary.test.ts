@@ -1,15 +1,15 @@
 // When tables may be taken: never while a ledger promises a batch, and again where a ledger was written meanwhile.
 
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { buckets } from '../platform/broker/buckets.ts';
-import { connectBroker, type KV, type NatsConnection } from '../platform/broker/nats.ts';
-import { eventsLedgerKey, profilesLedgerKey } from '../platform/broker/streams.ts';
-import { ensureTopology } from '../platform/broker/topology.ts';
-import { writersHoldSubject } from '../platform/ledger/writers-hold.ts';
-import { createLog } from '../platform/log.ts';
-import { operatorUrl } from '../test/harness/servers/broker.ts';
-import { useBroker } from '../test/harness/servers/use-servers.ts';
+import { operatorUrl } from '../../test/harness/servers/broker.ts';
+import { useBroker } from '../../test/harness/servers/use-servers.ts';
+import { buckets } from '../broker/buckets.ts';
+import { connectBroker, type KV, type NatsConnection } from '../broker/nats.ts';
+import { eventsLedgerKey, profilesLedgerKey } from '../broker/streams.ts';
+import { ensureTopology } from '../broker/topology.ts';
+import { createLog } from '../log.ts';
 import { atBoundary } from './boundary.ts';
+import { writersHoldSubject } from './writers-hold.ts';
 
 const broker = useBroker();
 let connection: NatsConnection;

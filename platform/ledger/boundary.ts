@@ -1,22 +1,28 @@
-// Has the tables taken at one moment at which no batch is half stored: no ledger promises one, and none changes until
-// they are taken. The deduplication tokens of inserts are in no copy of a table, so that a batch which is half in it
-// could not be repeated. Writers are asked to stand still (pipeline/hold.ts); whether they did, the ledgers tell.
+// Has tables taken, or changed, at one moment at which no batch is half stored: no ledger promises one, and none
+// changes until that is done. The deduplication tokens of inserts are in no copy of a table, so that a batch which is
+// half in it could not be repeated. Writers are asked to stand still (pipeline/hold.ts); whether they did, the ledgers
+// tell.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { buckets } from '../platform/broker/buckets.ts';
-import type { NatsConnection } from '../platform/broker/nats.ts';
-import { eventsLedgerKey, profilesLedgerKey } from '../platform/broker/streams.ts';
-import { hoursKey } from '../platform/ledger/ledger-hours.ts';
-import {
-  type HoldWord,
-  longestHoldMs,
-  writersHoldSubject,
-} from '../platform/ledger/writers-hold.ts';
-import type { SavedRecord } from './manifest.ts';
+import { buckets } from '../broker/buckets.ts';
+import type { NatsConnection } from '../broker/nats.ts';
+import { eventsLedgerKey, profilesLedgerKey } from '../broker/streams.ts';
+import { hoursKey } from './ledger-hours.ts';
+import { type HoldWord, longestHoldMs, writersHoldSubject } from './writers-hold.ts';
 
 const tellEveryMs = 500;
 const lookEveryMs = 50;
 const tries = 6;
+/** Where less is left of the time that writers stand still, nothing is begun. */
+const leftMs = 2_000;
+
+/** A key of a bucket at the moment of the tables. */
+export interface SavedRecord {
+  bucket: string;
+  key: string;
+  /** The record's text; null where there was none. */
+  value: string | null;
+}
 
 interface Boundary<T> {
   taken: T;
@@ -28,8 +34,8 @@ interface Boundary<T> {
 interface BoundaryOptions<T> {
   connection: NatsConnection;
   shards: number;
-  /** Takes the tables. What it took before is given up. */
-  take(): Promise<T>;
+  /** Takes the tables. What it took before is given up. `isStill` tells whether no ledger was written since. */
+  take(records: readonly SavedRecord[], isStill: () => Promise<boolean>): Promise<T>;
 }
 
 /** Throws one sentence where the writers do not stand still. */
@@ -68,7 +74,9 @@ async function takeWhileStill<T>(
     const before = await lastWrite();
     const records = await ledgerRecords(connection, shards);
     if (!records.some(isPromising)) {
-      const taken = await take();
+      const isStill = async () =>
+        performance.now() < untilMs - leftMs && (await lastWrite()) === before;
+      const taken = await take(records, isStill);
       if ((await lastWrite()) === before) return { taken, records };
     }
     await delay(lookEveryMs);

@@ -3,40 +3,55 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { ProfileQueue } from '../../platform/broker/profile-queue.ts';
-import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
+import type { ProfileQueue } from '../../../platform/broker/queues/profile-queue.ts';
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import {
+  ComplianceRequestStatus,
   type DeleteRequest,
   type DeleteResponse,
   DeleteResponseSchema,
-} from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import type { Deadline } from '../deadline.ts';
-import { createBindings } from '../filters/bindings.ts';
-import { idBytesSql, profileIdSql, profileKeySql } from '../identity/identity-sql.ts';
-import { readRows } from '../read-rows.ts';
-import { findProfile } from './get-profile.ts';
+} from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import type { Deadline } from '../../deadline.ts';
+import { createBindings } from '../../filters/bindings.ts';
+import { idBytesSql, profileIdSql, profileKeySql } from '../../identity/identity-sql.ts';
+import { readRows } from '../../read-rows.ts';
+import { findProfile } from '../get-profile.ts';
+import { type ErasureRequests, noteHidden } from './erasure-requests.ts';
 
 interface DeleteProfileOptions {
   clickhouse: RowReader;
   profiles: ProfileQueue;
+  /** Without them the answer has no request. */
+  erasures?: ErasureRequests;
 }
 
 const maxRowCharacters = 65_536;
 
 /** Throws like getProfile, and unavailable if it is not known whether the profile is hidden. */
 export async function deleteProfile(
-  { clickhouse, profiles }: DeleteProfileOptions,
+  { clickhouse, profiles, erasures }: DeleteProfileOptions,
   projectId: string,
   { id }: DeleteRequest,
   deadline: Deadline,
 ): Promise<DeleteResponse> {
-  const { stored } = await findProfile({ clickhouse }, projectId, id, deadline);
-  const distinctId =
-    stored.externalId === ''
-      ? await anonymousId(clickhouse, projectId, stored.id, deadline)
-      : stored.externalId;
+  const distinctId = await distinctIdOf(clickhouse, projectId, id, deadline);
   await profiles.change(projectId, { kind: 'delete', distinctId }, deadline.signal);
-  return create(DeleteResponseSchema);
+  if (erasures === undefined) return create(DeleteResponseSchema);
+  const { requestId } = await noteHidden(erasures, projectId, id);
+  return create(DeleteResponseSchema, { requestId, status: ComplianceRequestStatus.COMPLETED });
+}
+
+/** The text by which events and identity calls name the profile of this id. Throws like getProfile. */
+export async function distinctIdOf(
+  clickhouse: RowReader,
+  projectId: string,
+  id: string,
+  deadline: Deadline,
+): Promise<string> {
+  const { stored } = await findProfile({ clickhouse }, projectId, id, deadline);
+  return stored.externalId === ''
+    ? anonymousId(clickhouse, projectId, stored.id, deadline)
+    : stored.externalId;
 }
 
 /** Finds the distinct id of an anonymous profile in its events; throws not_found if it has none left. */

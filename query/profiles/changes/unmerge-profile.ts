@@ -3,19 +3,19 @@
 
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import type { ProfileQueue } from '../../platform/broker/profile-queue.ts';
-import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
-import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
-import { hasMoreCodePoints, maxDistinctIdCodePoints } from '../../platform/limits.ts';
+import type { ProfileQueue } from '../../../platform/broker/queues/profile-queue.ts';
+import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
+import { hasMoreCodePoints, maxDistinctIdCodePoints } from '../../../platform/limits.ts';
 import {
   type UnmergeProfileRequest,
   type UnmergeProfileResponse,
   UnmergeProfileResponseSchema,
-} from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import type { Deadline } from '../deadline.ts';
-import { createBindings } from '../filters/bindings.ts';
-import { profileIdSql } from '../identity/identity-sql.ts';
-import { readRows } from '../read-rows.ts';
+} from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import type { Deadline } from '../../deadline.ts';
+import { createBindings } from '../../filters/bindings.ts';
+import { profileIdSql } from '../../identity/identity-sql.ts';
+import { readRows } from '../../read-rows.ts';
 
 interface UnmergeOptions {
   clickhouse: RowReader;

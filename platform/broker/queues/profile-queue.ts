@@ -3,16 +3,16 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { encodeContext, projectMark } from '../../proto/wire/frame.ts';
-import { encodeFrame } from '../../proto/wire/frame-writer.ts';
-import { encodeChange, type ProfileChange } from '../../proto/wire/profile-change.ts';
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
-import { buckets } from './buckets.ts';
-import type { NatsConnection } from './nats.ts';
-import { openBucket, type RecordBucket, type VersionedRecord } from './record-bucket.ts';
-import { profilesLedgerKey, profilesSubject } from './streams.ts';
-import { shardOf } from './topology.ts';
+import { encodeContext, projectMark } from '../../../proto/wire/frame.ts';
+import { encodeFrame } from '../../../proto/wire/frame-writer.ts';
+import { encodeChange, type ProfileChange } from '../../../proto/wire/profile-change.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import { buckets } from '../buckets.ts';
+import type { NatsConnection } from '../nats.ts';
+import { openBucket, type RecordBucket, type VersionedRecord } from '../record-bucket.ts';
+import { profilesLedgerKey, profilesSubject } from '../streams.ts';
+import { shardOf } from '../topology.ts';
 
 export interface ProfileQueue {
   /**

@@ -1,7 +1,7 @@
 // What a shard's queue of events or profiles holds now, for the operator's page.
 
-import type { NatsConnection } from './nats.ts';
-import { eventsStream, profilesStream } from './streams.ts';
+import type { NatsConnection } from '../nats.ts';
+import { eventsStream, profilesStream } from '../streams.ts';
 
 export async function readQueue(nats: NatsConnection, shard: number, kind: 'events' | 'profiles') {
   const manager = await nats.jetstreamManager({ checkAPI: false });

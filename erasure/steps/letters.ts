@@ -1,0 +1,109 @@
+// What the broker and the log of webhooks have of the persons: dead letters, which hold what senders sent, deliveries
+// that wait, and attempts with their payloads. Messages are erased one by one: the broker overwrites their bytes.
+
+import type { JetStreamManager } from '../../platform/broker/nats.ts';
+import { apiErrorCode } from '../../platform/broker/nats.ts';
+import { deadLetterStream } from '../../platform/broker/streams.ts';
+import { type ErasureRecord, unpackIds } from '../../platform/erasure/erasure-record.ts';
+import { webhookStreams } from '../../platform/webhooks/webhook-streams.ts';
+import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
+import { mentions, namesOf } from '../tables/mentions.ts';
+import { idLiterals, projectsSql } from '../tables/person-rows.ts';
+import { selectRows } from '../tables/select-rows.ts';
+import { remove } from './cut.ts';
+import { openId } from './hide-and-find.ts';
+
+/** The texts of a project's persons. */
+interface Texts {
+  projectId: string;
+  texts: readonly string[];
+}
+
+const noMessage = 10_037;
+/** Deliveries of one statement. */
+const deliveriesAtOnce = 10_000;
+
+export async function eraseLetters(parts: ErasureParts, context: StepContext): Promise<StepEnd> {
+  const { nats, clickhouse, box } = parts;
+  const persons: Texts[] = [];
+  for (const request of context.requests) {
+    const texts = new Set([openId(box, request), ...(await textsOf(context.store, request))]);
+    persons.push({ projectId: request.projectId, texts: [...texts] });
+  }
+  const { streams } = await nats.jetstreamManager();
+  const letters = await eraseMessages(streams, deadLetterStream, persons);
+  for (const { shard, seq, projectId } of letters) {
+    const place = `shard = ${shard} AND stream_seq = ${seq}`;
+    await remove(context.store, 'dead_letters', `${projectsSql([projectId])} AND ${place}`);
+  }
+  for (const stream of webhookStreams) await eraseMessages(streams, stream, persons);
+  for (const person of persons) await eraseAttempts(clickhouse.first, person);
+  return 'done';
+}
+
+/** The ids of a person as senders write them. */
+async function textsOf(store: StepContext['store'], request: ErasureRecord): Promise<string[]> {
+  const ids = idLiterals(unpackIds(request.ids));
+  const where = `WHERE ${projectsSql([request.projectId])} AND profile_id IN (${ids})`;
+  const rows = await selectRows(store, `SELECT DISTINCT distinct_id FROM profiles ${where}`);
+  return rows.map(([text]) => String(text));
+}
+
+interface ErasedLetter {
+  projectId: string;
+  shard: number;
+  seq: number;
+}
+
+/** Erases each message that names one of the persons; one of another project stays. */
+async function eraseMessages(
+  streams: JetStreamManager['streams'],
+  stream: string,
+  persons: readonly Texts[],
+): Promise<ErasedLetter[]> {
+  const { state } = await streams.info(stream);
+  const erased: ErasedLetter[] = [];
+  const names = persons.map(({ projectId, texts }) => ({ projectId, names: namesOf(texts) }));
+  for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) {
+    const message = await streams.getMessage(stream, { seq }).catch((error: unknown) => {
+      if (apiErrorCode(error) === noMessage) return undefined;
+      throw error;
+    });
+    if (message === undefined) continue;
+    const project = message.header.get('Millrace-Project');
+    const found = names.find(
+      (person) =>
+        (project === '' || project === person.projectId) && mentions(message.data, person.names),
+    );
+    if (found === undefined) continue;
+    await streams.deleteMessage(stream, seq, true);
+    const shard = Number(message.subject.split('.').at(-1));
+    const letterSeq = Number(message.header.get('Millrace-Stream-Seq'));
+    if (stream === deadLetterStream) {
+      erased.push({ projectId: found.projectId, shard, seq: letterSeq });
+    }
+  }
+  return erased;
+}
+
+/** All attempts of each delivery whose payload names the person: a receiver's answer may repeat it. */
+async function eraseAttempts(
+  store: StepContext['store'],
+  { projectId, texts }: Texts,
+): Promise<void> {
+  const found = await selectRows(
+    store,
+    `SELECT DISTINCT delivery_id FROM webhook_attempts WHERE project_id = {project:String} AND is_first
+      AND JSONExtractString(payload, 'data', 'distinctId') IN {texts:Array(String)}`,
+    { project: projectId, texts },
+  );
+  const deliveries = found.map(([id]) => String(id)).filter((id) => /^[\w-]+$/.test(id));
+  for (let at = 0; at < deliveries.length; at += deliveriesAtOnce) {
+    const some = deliveries.slice(at, at + deliveriesAtOnce).join("', '");
+    await remove(
+      store,
+      'webhook_attempts',
+      `${projectsSql([projectId])} AND delivery_id IN ('${some}')`,
+    );
+  }
+}

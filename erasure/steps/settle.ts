@@ -1,0 +1,63 @@
+// The last steps: the deletions of the cut are waited for, processes forget what they hold of the persons, and a scan
+// looks whether rows are left.
+
+import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
+import { keysSql, profileIdsSql } from '../tables/person-rows.ts';
+import { selectRows } from '../tables/select-rows.ts';
+import { forgetKept, personsOf } from './cut.ts';
+
+const changedTables = [
+  ...['events', 'profile_days', 'profile_activity', 'profile_listing', 'visits', 'visit_entries'],
+  ...['profiles', 'profiles_by_creation', 'profiles_by_root', 'kept_days', 'kept_cells'],
+  ...['kept_active_profiles', 'dead_letters', 'webhook_attempts', 'event_counts', 'property_keys'],
+];
+
+/** Throws where the engine cannot do what it was told. */
+export async function settle(parts: ErasureParts, { store }: StepContext): Promise<StepEnd> {
+  const stores = new Set([store, parts.clickhouse.first]);
+  for (const one of stores) {
+    const tables = changedTables.map((name) => `'${name}'`).join(', ');
+    const [[left, why] = []] = await selectRows(
+      one,
+      `SELECT count(), max(latest_fail_reason) FROM system.mutations
+        WHERE database = currentDatabase() AND NOT is_done AND table IN (${tables})`,
+    );
+    if (Number(left) === 0) continue;
+    if (String(why) !== '') parts.log.warn({ why }, 'a deletion of rows is tried again');
+    return 'later';
+  }
+  return 'done';
+}
+
+/** The writer of profiles reads what is left from the table; readers keep no day that counts the persons. */
+export async function forget(
+  { profiles }: ErasureParts,
+  { requests, store }: StepContext,
+  signal: AbortSignal,
+): Promise<StepEnd> {
+  const { projectIds } = personsOf(requests);
+  for (const projectId of projectIds) await profiles.change(projectId, { kind: 'forget' }, signal);
+  await forgetKept(store, projectIds);
+  return 'done';
+}
+
+/** The rows that are left of the persons, by table: those that came after the cut, as a rule none. */
+export async function rowsLeft({ requests, store }: StepContext): Promise<Map<string, number>> {
+  const persons = personsOf(requests);
+  const keys = keysSql(persons);
+  const ids = profileIdsSql(persons);
+  const counts = [
+    ...['events', 'profile_days'].map(
+      (table) => `SELECT '${table}', count() FROM ${table} WHERE ${keys}`,
+    ),
+    ...[
+      'profile_activity',
+      'profile_listing',
+      'profiles',
+      'profiles_by_creation',
+      'profiles_by_root',
+    ].map((table) => `SELECT '${table}', count() FROM ${table} WHERE ${ids}`),
+  ];
+  const rows = await selectRows(store, counts.join(' UNION ALL '));
+  return new Map(rows.map(([table, count]) => [String(table), Number(count)]));
+}

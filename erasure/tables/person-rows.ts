@@ -1,0 +1,58 @@
+// Conditions on the rows of persons in the tables. Persons are named by keyed hashes only: the text of a deletion stays
+// on the disk for a while after the rows are gone, and must not tell who was erased.
+
+import type { StoredMark } from '../../platform/erasure/erasure-record.ts';
+
+export interface Persons {
+  projectIds: readonly string[];
+  /** Profile ids in hex. */
+  ids: readonly string[];
+}
+
+const idPattern = /^[0-9a-f]{32}$/;
+
+/** A project's id as a literal. Projects have UUIDs, and short names in tests. */
+function projectLiteral(projectId: string): string {
+  if (!/^[\w-]+$/.test(projectId)) throw new Error('erasure: this is no id of a project');
+  return `'${projectId}'`;
+}
+
+export function projectsSql(projectIds: readonly string[]): string {
+  return `project_id IN (${projectIds.map(projectLiteral).join(', ')})`;
+}
+
+/** For tables with `profile_key`: the first half of the profile id's bytes as a number. */
+export function keysSql({ projectIds, ids }: Persons): string {
+  const keys = ids.map((id) => bytesOf(id).readBigUInt64LE(0));
+  return `${projectsSql(projectIds)} AND profile_key IN (${keys.join(', ')})`;
+}
+
+/** For tables with `profile_id`, 16 bytes. */
+export function profileIdsSql({ projectIds, ids }: Persons): string {
+  return `${projectsSql(projectIds)} AND profile_id IN (${idLiterals(ids)})`;
+}
+
+export function idLiterals(ids: readonly string[]): string {
+  return ids.map((id) => `'${bytesOf(id).toString('hex').replace(/../g, '\\x$&')}'`).join(', ');
+}
+
+function bytesOf(id: string): Buffer {
+  if (!idPattern.test(id)) throw new Error('erasure: this is no id of a profile');
+  return Buffer.from(id, 'hex');
+}
+
+/** Holds for rows of `events` that these marks have. A stream that was made anew counts from 1 again. */
+export function storedSql(marks: readonly StoredMark[]): string {
+  if (marks.length === 0) return 'false';
+  const each = marks.map(({ shard, streamCreated, hwm, ahead }) => {
+    const createdMs = Date.parse(streamCreated);
+    const ranges = ahead.map(([first, last]) => `stream_seq BETWEEN ${first} AND ${last}`);
+    const places = [
+      `receive_time < fromUnixTimestamp64Milli(toInt64(${createdMs}))`,
+      `stream_seq <= ${hwm}`,
+      ...ranges,
+    ];
+    return `(shard = ${shard} AND (${places.join(' OR ')}))`;
+  });
+  return `(${each.join(' OR ')})`;
+}

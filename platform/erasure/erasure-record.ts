@@ -1,0 +1,153 @@
+// Requests to erase a person, or to hide one, as the broker keeps them: query/ writes a request, erasure/ works on it
+// step by step, and query/ answers how far it is. Once the work is done a record has no personal data: ids of profiles
+// are keyed hashes.
+
+import { hasNumbers, hasTexts, type VersionedRecord } from '../broker/record-bucket.ts';
+import type { LeasedRecord } from '../turns/held-record.ts';
+
+export type ErasureStatus = 'pending' | 'processing' | 'completed' | 'failed';
+
+export interface ErasureRecord extends VersionedRecord {
+  schemaVersion: 1;
+  requestId: string;
+  projectId: string;
+  /** `hide`: ProfilesService.Delete, which was done before it was written. */
+  kind: 'erase' | 'hide';
+  status: ErasureStatus;
+  /** The id that the request names, sealed by the instance key; empty once nothing is left to do. */
+  sealedId: string;
+  /** The profile id of that id, in hex. */
+  profileId: string;
+  /** The profile ids of all ids of the person, 16 bytes each, in base64url; empty before they are looked up. */
+  ids: string;
+  /** Events that were found. */
+  events: number;
+  /** Ms since the epoch. */
+  requestedAtMs: number;
+  /** 0 before. */
+  completedAtMs: number;
+  /** What the last try failed at, or why the request failed; else empty. */
+  error: string;
+}
+
+/** The key of a request in the bucket `erasures`. */
+export const erasureKey = (requestId: string): string => `request.${requestId}`;
+
+/** For SecretBox: where a sealed id opens. */
+export const sealPurpose = (requestId: string): string => `erasure ${requestId}`;
+
+export function isOpen({ kind, status }: ErasureRecord): boolean {
+  return kind === 'erase' && (status === 'pending' || status === 'processing');
+}
+
+export function readErasure(value: unknown): ErasureRecord | undefined {
+  return isErasure(value) ? value : undefined;
+}
+
+const kinds: readonly unknown[] = ['erase', 'hide'];
+const statuses: readonly unknown[] = ['pending', 'processing', 'completed', 'failed'];
+
+function isErasure(value: unknown): value is ErasureRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    Reflect.get(value, 'schemaVersion') === 1 &&
+    hasTexts(value, ['requestId', 'projectId', 'sealedId', 'profileId', 'ids', 'error']) &&
+    hasNumbers(value, ['events', 'requestedAtMs', 'completedAtMs']) &&
+    kinds.includes(Reflect.get(value, 'kind')) &&
+    statuses.includes(Reflect.get(value, 'status'))
+  );
+}
+
+/** Which messages of a shard's events were stored at a moment. */
+export interface StoredMark {
+  shard: number;
+  streamCreated: string;
+  /** Every message up to it. */
+  hwm: number;
+  /** And these beyond it, both ends included. */
+  ahead: readonly (readonly [number, number])[];
+}
+
+export const erasureSteps = [
+  'hide',
+  'find',
+  'queue',
+  'letters',
+  'cut',
+  'settle',
+  'forget',
+  'check',
+] as const;
+export type ErasureStep = (typeof erasureSteps)[number];
+
+/**
+ * Requests that are worked on together: a change of a table costs by the parts that it rewrites, not by the persons.
+ */
+export interface ErasureBatch {
+  id: string;
+  requestIds: readonly string[];
+  /** The place of their group of ClickHouse servers. */
+  group: number;
+  step: ErasureStep;
+  /** Rounds begin anew where rows came while the one before was under way. */
+  round: number;
+  /** Sequences up to which events must be stored before the cut, by shard; absent before the step `queue`. */
+  queued?: readonly Omit<StoredMark, 'ahead'>[];
+  /** How often a cut was begun: the tokens of its inserts end with it. */
+  cuts: number;
+  /** What was stored at the last cut that was begun, and at the one before it. */
+  stored: readonly StoredMark[];
+  storedBefore: readonly StoredMark[];
+  /** Events that were found, by request. */
+  events: Readonly<Record<string, number>>;
+}
+
+/** The work that one process has at a time. */
+export interface ErasureWork extends LeasedRecord {
+  schemaVersion: 1;
+  batch?: ErasureBatch;
+}
+
+/** The key of the work in the bucket `instance`. */
+export const erasureWorkKey = 'erasure';
+
+export const noWork: ErasureWork = { schemaVersion: 1, leaseEndMs: 0 };
+
+export function readErasureWork(value: unknown): ErasureWork | undefined {
+  return isWork(value) ? value : undefined;
+}
+
+function isWork(value: unknown): value is ErasureWork {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Reflect.get(value, 'schemaVersion') !== 1 || !hasNumbers(value, ['leaseEndMs'])) return false;
+  const batch: unknown = Reflect.get(value, 'batch');
+  return batch === undefined || isBatch(batch);
+}
+
+function isBatch(value: unknown): value is ErasureBatch {
+  if (typeof value !== 'object' || value === null) return false;
+  const step: unknown = Reflect.get(value, 'step');
+  const lists = ['requestIds', 'stored', 'storedBefore'].map((name) => Reflect.get(value, name));
+  return (
+    hasTexts(value, ['id']) &&
+    hasNumbers(value, ['group', 'round', 'cuts']) &&
+    erasureSteps.some((known) => known === step) &&
+    lists.every(Array.isArray) &&
+    typeof Reflect.get(value, 'events') === 'object'
+  );
+}
+
+const idBytes = 16;
+
+/** Ids in hex to the text of a record. */
+export function packIds(ids: Iterable<string>): string {
+  return Buffer.from([...ids].join(''), 'hex').toString('base64url');
+}
+
+/** The ids of a record's text, in hex. */
+export function unpackIds(packed: string): string[] {
+  const hex = Buffer.from(packed, 'base64url').toString('hex');
+  return Array.from({ length: hex.length / (2 * idBytes) }, (_, index) =>
+    hex.slice(index * 2 * idBytes, (index + 1) * 2 * idBytes),
+  );
+}
