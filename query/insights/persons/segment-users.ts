@@ -43,8 +43,7 @@ import {
   readListed,
   type SegmentSources,
 } from '../segments/listed-persons.ts';
-import { inSegments } from '../segments/membership.ts';
-import { keyTextSql } from '../sql/persons.ts';
+import { inSegments, keyTextSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
 import { mergedIds, type ReadRows } from './person-ids.ts';
 import { keysBehind, type Person, personsOf } from './persons-behind.ts';
@@ -204,12 +203,11 @@ function usersSql(
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const scope = { project, bindings };
-  const { filterGroups, filterGroupsOperator, segments } = request;
+  const { filterGroups, filterGroupsOperator } = request;
   const range = readTimeRange(request.timeRange);
   const asked = questionOfListed({ projectId, project, bindings, range }, listed);
-  const inAll = inSegments({ ...asked, spec: { ...asked.spec, segments } });
   const inGroups = groupsCondition(filterGroups, filterGroupsOperator, scope, '');
-  const question: Question = { ...asked, everyEvent: both(inGroups, inAll) };
+  const question: Question = { ...asked, everyEvent: both(inGroups, inSegments(asked)) };
   const did = anyOf(
     events.map((event, index) => eventCondition(event, `events[${index}]${member}`, scope)),
   );

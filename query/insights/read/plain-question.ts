@@ -25,6 +25,6 @@ export function plainQuestion({ projectId, project, bindings, range }: PlainRead
     spec: create(InsightQuerySpecSchema),
     ...{ timezone: 'UTC', granularity: Granularity.DAY, buckets: [range.fromMs] },
     ...{ breakdowns: [], breakdownKeys: [], standIns: undefined, groupLimit: 0 },
-    ...{ everyEvent: every, notes: createNotes(), ...unplanned },
+    ...{ everyEvent: every, filterGroups: every, notes: createNotes(), ...unplanned },
   };
 }

@@ -81,8 +81,10 @@ export interface Question {
   readonly standIns: Pick<JsonStandIns, 'protoKey'> | undefined;
   /** Groups of a series besides that of all others. */
   readonly groupLimit: number;
-  /** The filter groups. */
+  /** The filter groups, and the segments. */
   readonly everyEvent: EventCondition;
+  /** The filter groups alone: of profiles whose users are asked for the segments. */
+  readonly filterGroups: EventCondition;
   /** The types with which a property of events was ever stored; undefined where nobody knows. */
   typesOf(property: string): PropertyTypes | undefined;
   /** False where it is known that no profile of the project was ever deleted. */
@@ -113,7 +115,8 @@ export function readQuestion(
   const granularity = readGranularity(request.granularity);
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
-  const { filterGroups, filterGroupsOperator } = spec;
+  const { filterGroups: groups, filterGroupsOperator } = spec;
+  const filterGroups = groupsCondition(groups, filterGroupsOperator, { project, bindings });
   checkSegmentIds(spec.segments, 'spec.segments');
   const breakdowns = spec.breakdowns.map(({ property }, index) =>
     readBreakdown(property, `spec.breakdowns[${index}].property`),
@@ -137,7 +140,7 @@ export function readQuestion(
     ),
     standIns,
     groupLimit: readLimit(spec.breakdownLimit, defaultGroups, maxGroups, 'spec.breakdownLimit'),
-    everyEvent: groupsCondition(filterGroups, filterGroupsOperator, { project, bindings }),
+    ...{ everyEvent: filterGroups, filterGroups },
     ...unplanned,
     notes: createNotes(),
   };

@@ -13,7 +13,7 @@ import {
 import { type PlainRead, plainQuestion } from '../read/plain-question.ts';
 import { checkSegmentIds, type Question } from '../read/question.ts';
 import type { SourceName } from '../sources/ladder.ts';
-import { personJoinSql, userKeySql } from '../sql/persons.ts';
+import { inSegments, personJoinSql, userKeySql } from '../sql/persons.ts';
 import { conditionSql, memberSql } from './membership.ts';
 
 export interface SegmentSources {
@@ -46,11 +46,12 @@ export async function readListed(
 /** Days are kept of questions alone. */
 const sourcesOfLists: readonly SourceName[] = ['profile_days', 'profile_listing'];
 
-/** A question about every event that knows who is in the segments. */
+/** A question about every event, with the segments as inSegments tells who is in them. */
 export function questionOfListed(read: PlainRead, listed: ListedSegments): Question {
   const { segments, timezone, nowMs } = listed;
+  const plain = plainQuestion(read);
   const question: Question = {
-    ...plainQuestion(read),
+    ...{ ...plain, spec: { ...plain.spec, segments: [...segments.keys()] } },
     ...{ timezone, nowMs, conditionOf: conditionIn(segments), sources: sourcesOfLists },
     memberSql: (id) => memberSql(question, id),
   };
@@ -71,16 +72,14 @@ export function profilesListedSql(read: PlainRead, listed: ListedSegments, key: 
  * up for each id and not for each event: a page reads few of the events that it looks through.
  */
 export function eventsListedSql(read: PlainRead, listed: ListedSegments): string[] {
-  const { segments } = listed;
-  if (segments.size === 0) return [];
+  if (listed.segments.size === 0) return [];
   const question = questionOfListed(read, listed);
-  const members = [...segments.keys()].map((id) => question.memberSql(id));
   const ids = `SELECT DISTINCT ${profileKeySql('profile_id')} AS profile_key, false AS cookieless
     FROM profile_listing WHERE project_id = ${question.project}`;
   const persons = `SELECT profile_key, cookieless, ${userKeySql(question, false)} AS user_key
     FROM (${ids}) AS sender ${personJoinSql(question.project)}`;
   return [
     'NOT cookieless',
-    `profile_key IN (SELECT profile_key FROM (${persons}) WHERE ${members.join(' AND ')})`,
+    `profile_key IN (SELECT profile_key FROM (${persons}) WHERE ${inSegments(question).sql})`,
   ];
 }

@@ -27,13 +27,6 @@ import { bitColumns } from '../sql/bucket-bits.ts';
 import { mergedIdsSql } from '../sql/persons.ts';
 import { momentSql, readEventsSql } from '../sql/read-events.ts';
 
-/** Holds for events of persons in all segments that the question names as a filter. */
-export function inSegments(question: Question): EventCondition {
-  const members = [...new Set(question.spec.segments)].map((id) => question.memberSql(id));
-  if (members.length === 0) return every;
-  return { sql: `(${members.join(' AND ')})`, usesUser: true, kind: 'filtered' };
-}
-
 /** Holds for rows with user_key and cookieless whose person is in the segment. */
 export function memberSql(question: Question, id: string): string {
   const condition = question.conditionOf(id);
@@ -45,8 +38,8 @@ export function conditionSql(question: Question, condition: Condition, key: stri
   const asked: Question = {
     ...question,
     ...question.asked,
-    everyEvent: every,
-    spec: { ...question.spec, includeCookieless: false },
+    ...{ everyEvent: every, filterGroups: every },
+    spec: { ...question.spec, segments: [], includeCookieless: false },
   };
   const groups = condition.groups.map(({ tests, operator, negated }) => {
     const all = tests.map((test) => testSql(asked, test, key));

@@ -8,7 +8,7 @@ import type { Question } from '../read/question.ts';
 import { quarterMs } from '../read/time-buckets.ts';
 import { allBits, bitColumns, placeBits } from '../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../sql/bucket-place.ts';
-import { personJoinSql, userKeySql } from '../sql/persons.ts';
+import { inSegments, personJoinSql, userKeySql } from '../sql/persons.ts';
 import { readEventsSql, withinRanges } from '../sql/read-events.ts';
 import { cutBy } from './cut.ts';
 import { keptProfiles } from './kept-profiles.ts';
@@ -31,9 +31,10 @@ export function userBitsSql(question: Question, activity: Activity): string {
     GROUP BY user_key ${streamsSql(profiles)}`;
 }
 
-/** SELECT of profile_key, cookieless and bitColumns; a profile may have many rows. */
+/** SELECT of profile_key, cookieless and bitColumns for ofUsersSql; a profile may have many rows. */
 export function activitySql(question: Question, activity: Activity): string {
-  const reads = activity.ranges.flatMap((range) => readsOf(question, activity, range));
+  const ofProfiles = beforeSegments(question);
+  const reads = activity.ranges.flatMap((range) => readsOf(ofProfiles, activity, range));
   return reads.join(' UNION ALL ');
 }
 
@@ -50,14 +51,17 @@ function readsOf(question: Question, { condition, buckets }: Activity, range: Ra
   return [daysSql(question, cut.whole, buckets), ...cut.rest.map((part) => raw(part))];
 }
 
+/** The question of profiles: ofUsersSql asks for the segments, a user's profile once and not each of its events. */
+function beforeSegments(question: Question): Question {
+  return { ...question, everyEvent: question.filterGroups };
+}
+
 /**
- * SELECT of profile_key, cookieless and events, the number of a profile's events in the range; a profile may have many
- * rows. Undefined where days of profiles do not answer the most of it.
+ * SELECT of profile_key, cookieless and events for ofUsersSql, the number of a profile's events in the range; a profile
+ * may have many rows. Undefined where days of profiles do not answer the most of it.
  */
-export function profileEventsSql(
-  question: Question,
-  condition: EventCondition,
-): string | undefined {
+export function profileEventsSql(asked: Question, condition: EventCondition): string | undefined {
+  const question = beforeSegments(asked);
   const source = sourceOf(question, { count: 'events a user', of: condition });
   if (source !== 'profile_days') return undefined;
   const cut = cutBy(dayMs, question);
@@ -98,15 +102,17 @@ export function streamsSql(profiles: string): string {
 }
 
 /**
- * SELECT of user_key, never 0, and `columns` of `profiles`, a SELECT of profile_key, cookieless and these. Merges are
- * looked up once for all of its parts.
+ * SELECT of user_key, never 0, and `columns` of `profiles`, a SELECT of profile_key, cookieless and these, of users in
+ * the question's segments. Merges are looked up once for all of its parts.
  */
 export function ofUsersSql(
   question: Question,
   profiles: string,
   columns: readonly string[],
 ): string {
-  return `SELECT * FROM (
-    SELECT ${userKeySql(question, question.spec.includeCookieless)} AS user_key, ${columns.join(', ')}
-    FROM (${profiles}) AS active ${personJoinSql(question.project)}) WHERE user_key != 0`;
+  const names = columns.join(', ');
+  const { sql, kind } = inSegments(question);
+  return `SELECT user_key, ${names} FROM (
+    SELECT ${userKeySql(question, question.spec.includeCookieless)} AS user_key, cookieless, ${names}
+    FROM (${profiles}) AS active ${personJoinSql(question.project)}) WHERE user_key != 0${kind === 'every' ? '' : ` AND ${sql}`}`;
 }

@@ -2,6 +2,7 @@
 // million users, the chance that any two share a key is three in a million.
 
 import { profileKeySql } from '../../identity/identity-sql.ts';
+import { type EventCondition, every } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
 
 /** Hex digits of a key: the first half of a profile's id. */
@@ -42,6 +43,16 @@ export function userKeySql(
   if (!hasDeletions()) return `if(cookieless, ${cookieless}, ${root})`;
   const deleted = `(SELECT ${profileKeySql('profile_id')} FROM ${deletedSql(project)})`;
   return `multiIf(cookieless, ${cookieless}, ${root} IN ${deleted}, 0, ${root})`;
+}
+
+/** Holds for rows with user_key and cookieless of persons in all segments that the question names as a filter. */
+export function inSegments({
+  spec,
+  memberSql,
+}: Pick<Question, 'spec' | 'memberSql'>): EventCondition {
+  const members = [...new Set(spec.segments)].map((id) => memberSql(id));
+  if (members.length === 0) return every;
+  return { sql: `(${members.join(' AND ')})`, usesUser: true, kind: 'filtered' };
 }
 
 /** A set of the profile_keys of deleted persons and of the ids merged into them. */
