@@ -12,7 +12,7 @@ export interface HeldEvent {
   /** The session to be written into its text. */
   sessionId?: string;
   block: Buffer;
-  /** Where the text lies in the block. */
+  /** Where the text lies in the block; a comma is behind it. */
   from: number;
   to: number;
 }
@@ -20,6 +20,7 @@ export interface HeldEvent {
 const leastBlockBytes = 16_384;
 const largestBlockBytes = 1_048_576;
 const maxBytesPerCharacter = 3;
+const comma = 0x2c;
 
 /** Copies texts into blocks, each twice as large as the one before: at most half of them is empty. */
 export class TextBlocks {
@@ -28,18 +29,18 @@ export class TextBlocks {
   #nextBytes = leastBlockBytes;
 
   hold({ text, eventId, distinctId, timeMs, hasSession }: ReadyEvent): HeldEvent {
-    if (this.#at + text.length * maxBytesPerCharacter > this.#block.length) this.#open(text);
+    const mostBytes = text.length * maxBytesPerCharacter + 1;
+    if (this.#at + mostBytes > this.#block.length) this.#open(mostBytes);
     const block = this.#block;
     const from = this.#at;
     const to = from + block.write(text, from);
-    this.#at = to;
+    block[to] = comma;
+    this.#at = to + 1;
     return { eventId, distinctId, timeMs, hasSession, block, from, to };
   }
 
-  #open(text: string): void {
-    this.#block = Buffer.allocUnsafeSlow(
-      Math.max(this.#nextBytes, text.length * maxBytesPerCharacter),
-    );
+  #open(leastBytes: number): void {
+    this.#block = Buffer.allocUnsafeSlow(Math.max(this.#nextBytes, leastBytes));
     this.#at = 0;
     this.#nextBytes = Math.min(largestBlockBytes, 2 * this.#nextBytes);
   }
@@ -57,21 +58,35 @@ export function sentBytes({ from, to, sessionId }: HeldEvent): number {
 const start = '{"events":[';
 const end = ']}';
 
-/** A body of BatchCreate. `events`: at least one. */
-export function bodyOf(events: readonly HeldEvent[]): Buffer {
+/** A body of BatchCreate, in `room` where it fits. `events`: at least one. */
+export function bodyOf(events: readonly HeldEvent[], room: Buffer = Buffer.alloc(0)): Buffer {
   const textBytes = events.reduce((sum, event) => sum + sentBytes(event), 0);
-  const body = Buffer.allocUnsafeSlow(start.length + textBytes - 1 + end.length);
+  const bytes = start.length + textBytes - 1 + end.length;
+  const body = bytes <= room.length ? room.subarray(0, bytes) : Buffer.allocUnsafeSlow(bytes);
   let at = body.write(start, 0, 'latin1');
-  for (const [index, { block, from, to, sessionId }] of events.entries()) {
-    if (index > 0) at += body.write(',', at, 'latin1');
-    let textFrom = from;
+  for (let index = 0; index < events.length; index++) {
+    const event = events[index];
+    if (event === undefined) break;
+    const { block, from, sessionId } = event;
     if (sessionId !== undefined) {
       at += body.write(sessionStart + sessionId + sessionEnd, at, 'latin1');
       // Its own brace was written before the session.
-      textFrom++;
+      at += block.copy(body, at, from + 1, event.to + 1);
+      continue;
     }
-    at += block.copy(body, at, textFrom, to);
+    // Neighbours in a block are copied together.
+    let { to } = event;
+    for (let next = events[index + 1]; isBehind(next, block, to); next = events[index + 1]) {
+      to = next.to;
+      index++;
+    }
+    at += block.copy(body, at, from, to + 1);
   }
-  body.write(end, at, 'latin1');
+  // In place of the last comma.
+  body.write(end, at - 1, 'latin1');
   return body;
+}
+
+function isBehind(event: HeldEvent | undefined, block: Buffer, to: number): event is HeldEvent {
+  return event?.block === block && event.from === to + 1 && event.sessionId === undefined;
 }

@@ -30,6 +30,8 @@ interface SendOptions {
 export class EventSender {
   readonly #options: SendOptions;
   readonly #running = new Set<Promise<void>>();
+  /** For bodies: new memory costs the kernel and the collector as much as copying. */
+  readonly #rooms: Buffer[] = [];
   #failure: unknown;
 
   constructor(options: SendOptions) {
@@ -67,10 +69,12 @@ export class EventSender {
         ? events
         : events.filter(({ eventId }) => !stored.has(eventId.replaceAll('-', '').toLowerCase()));
     onDone({ sent: 0, stored: events.length - left.length });
+    const room = this.#rooms.pop() ?? Buffer.allocUnsafeSlow(maxBodyBytes);
     for (const some of bodiesOf(left)) {
-      await service.sendEvents(bodyOf(some));
+      await service.sendEvents(bodyOf(some, room));
       onDone({ sent: some.length, stored: 0 });
     }
+    this.#rooms.push(room);
   }
 }
 

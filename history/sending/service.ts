@@ -48,7 +48,7 @@ export class Service {
 
   /** Those of the ids, at most 10,000 UUIDs, whose events are stored with a time from `fromMs` up to `toMs`. */
   async findStored(ids: readonly string[], fromMs: number, toMs: number): Promise<FoundIds> {
-    const eventIds = Buffer.from(ids.join('').replaceAll('-', ''), 'hex').toString('base64');
+    const eventIds = bytesOf(ids).toString('base64');
     const timeRange = {
       from: new Date(fromMs).toISOString(),
       to: new Date(toMs + 1).toISOString(),
@@ -107,6 +107,25 @@ export class Service {
       return { kind: 'again', afterMs: 0, why };
     }
   }
+}
+
+const hyphen = 0x2d;
+
+/** The bytes of UUIDs, one behind the other. */
+function bytesOf(ids: readonly string[]): Buffer {
+  const bytes = Buffer.alloc(idBytes * ids.length);
+  let digits = 0;
+  for (const id of ids) {
+    for (let at = 0; at < id.length; at++) {
+      const code = id.charCodeAt(at);
+      if (code === hyphen) continue;
+      // Letters of either case follow a multiple of sixteen, and digits are one.
+      const digit = (code & 0xf) + 9 * (code >> 6);
+      bytes[digits >> 1] = ((bytes[digits >> 1] ?? 0) << 4) | digit;
+      digits++;
+    }
+  }
+  return bytes;
 }
 
 type Answer =

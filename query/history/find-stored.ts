@@ -96,8 +96,5 @@ function readRange({ timeRange }: FindStoredRequest): { fromMs: number; toMs: nu
 
 /** As hex digits for reinterpretAsUUID, which reads two little-endian halves. */
 function halvesTurned(ids: Uint8Array): string {
-  const bytes = Buffer.from(ids);
-  const half = idBytes / 2;
-  for (let at = 0; at < bytes.length; at += half) bytes.subarray(at, at + half).reverse();
-  return bytes.toString('hex');
+  return Buffer.from(ids).swap64().toString('hex');
 }
