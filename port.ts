@@ -29,6 +29,7 @@ import { createWebPages } from './platform/http/pages/web-pages.ts';
 import type { Readiness } from './platform/http/readiness.ts';
 import { maxBodyBytes } from './platform/limits.ts';
 import type { Shutdown } from './platform/shutdown.ts';
+import { weekStartOf } from './platform/zones/weeks.ts';
 import { insightMemoryBytes } from './query/calls/turn-bounds.ts';
 import { createCompleteUntil } from './query/insights/run/complete-until.ts';
 import type { KeptExports } from './query/kept-exports/start.ts';
@@ -252,6 +253,7 @@ function registerRoles(
       processes: ingestProcesses,
       insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
       timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
+      weekStartOf: (projectId) => weekStartOf(projects.get(projectId)?.record),
       completeUntilMs: createCompleteUntil({ nats, shards, clock }),
       boards: {
         readDashboard: control.readDashboard,

@@ -5,6 +5,7 @@
 import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import type { Log } from '../platform/log.ts';
 import type { RenderPeriod } from '../platform/reports/rendered-period.ts';
+import { monday, type WeekStartOf } from '../platform/zones/weeks.ts';
 import { type Goal, GoalsService } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { SegmentsService } from '../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { ActivityService } from '../proto/gen/shared/activity/v1/activity_pb.js';
@@ -74,6 +75,7 @@ interface QueryOptions extends ReadGroupOptions, ProfileChangeOptions {
 /** Shared by all calls of the process. */
 interface Shared extends QueryOptions, CallOptions {
   findSegment: FindSegment;
+  weekStartOf: WeekStartOf;
   maxReadMs: number;
   streams: OpenStreams;
 }
@@ -94,6 +96,7 @@ export function registerQuery(router: ConnectRouter, options: QueryOptions): Own
   const { clock, readsPerSecond, ownerOf } = options;
   const shared = {
     findSegment: async () => undefined,
+    weekStartOf: () => monday,
     maxReadMs: defaultMaxReadMs,
     streams: new OpenStreams(defaultStreamBounds, systemTimer, ownerOf),
     ...options,
@@ -214,7 +217,7 @@ function registerInsights(router: ConnectRouter, shared: Shared): OwnQuestions {
 }
 
 function registerGoals(router: ConnectRouter, shared: Shared, run: RunQuestion): void {
-  const { goalsOf, clock, groups, timezoneOf = () => 'UTC' } = shared;
+  const { goalsOf, clock, groups, timezoneOf, weekStartOf } = shared;
   if (goalsOf === undefined) return;
   router.rpc(
     GoalsService.method.measure,
@@ -226,7 +229,8 @@ function registerGoals(router: ConnectRouter, shared: Shared, run: RunQuestion):
         ({ projectId, standIns, count, spend }, deadline) => {
           const call = { deadline, standIns, onRead: count, spend };
           const hasBotsIn = (id: string) => hasBots(groups.ofProject(id).clickhouse, id, deadline);
-          const deps = { goalsOf, timezoneOf, hasBots: hasBotsIn, clock, run, call };
+          const own = { goalsOf, timezoneOf, weekStartOf, hasBots: hasBotsIn };
+          const deps = { ...own, clock, run, call };
           return measureGoals(deps, projectId, request);
         },
       ),

@@ -5,6 +5,7 @@ import type { ConnectRouter, HandlerContext } from '@connectrpc/connect';
 import { createTokenBuckets } from '../platform/access/token-bucket.ts';
 import type { ItemSources } from '../platform/project-items/owned-items.ts';
 import { runTurns, type Turns } from '../platform/turns/run-turns.ts';
+import { type WeekSetting, weekStartOf } from '../platform/zones/weeks.ts';
 import { ReportsService } from '../proto/gen/dashboard/reports/v1/reports_pb.js';
 import { createOwnedReports, type OwnedReport } from './owned-reports.ts';
 import type { ReportParts } from './sending/report-parts.ts';
@@ -12,7 +13,7 @@ import { takeTurn } from './sending/take-turn.ts';
 import { createTryReport, type TryCaller } from './sending/try-report.ts';
 
 /** A project as reports know it; undefined where it is gone. */
-interface ProjectOfReports {
+interface ProjectOfReports extends WeekSetting {
   organizationId: string;
   displayName: string;
   timezone: string;
@@ -50,7 +51,10 @@ export function startReports(router: ConnectRouter, options: ReportsOptions): Tu
     takeMail: (organizationId) => mails.take(organizationId, 1),
     organizationName: (organizationId) => mail.organization(organizationId)?.displayName ?? '',
     projectName: (projectId) => project(projectId)?.displayName ?? '',
-    timezoneOf: (projectId) => project(projectId)?.timezone ?? 'UTC',
+    calendarOf: (projectId) => ({
+      timezone: project(projectId)?.timezone ?? 'UTC',
+      weekStart: weekStartOf(project(projectId)),
+    }),
   };
   const tries = createTryReport(parts);
   router

@@ -11,6 +11,7 @@ import { createTokenBuckets, type TokenBuckets } from '../../platform/access/tok
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { clockMessage } from '../../platform/zones/clock-message.ts';
+import { weekStartOf } from '../../platform/zones/weeks.ts';
 import {
   type ApiKey,
   ApiKeyKind as ApiKeyKindValue,
@@ -230,6 +231,7 @@ function projectMessage(record: ProjectRecord): Project {
     updateTime: timestampOf(record.updateTime),
     compat: [...(record.compat ?? [])],
     allowedOrigins: [...(record.allowedOrigins ?? [])],
+    weekStart: weekStartOf(record),
     ...(record.exclusions && { exclusions: exclusionsMessage(record.exclusions) }),
   });
 }

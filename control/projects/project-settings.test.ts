@@ -88,3 +88,16 @@ it.each([
 ])('refuses the exclusions %j', async (exclusions, message) => {
   await expect(projects.update({ exclusions })).rejects.toMatchObject(invalid(message));
 });
+
+it('keeps the day that weeks begin on, which is Monday unless set', async () => {
+  expect((await projects.get({})).project?.weekStart).toBe(1);
+  expect((await projects.update({ weekStart: 7 })).project?.weekStart).toBe(7);
+  await projects.update({ displayName: 'Another name' });
+  expect((await projects.get({})).project?.weekStart).toBe(7);
+  for (const weekStart of [0, 8, -1]) {
+    await expect(projects.update({ weekStart })).rejects.toMatchObject(
+      invalid('weekStart: must be 1 (Monday) to 7 (Sunday)'),
+    );
+  }
+  expect((await projects.get({})).project?.weekStart).toBe(7);
+});

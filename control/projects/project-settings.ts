@@ -14,6 +14,7 @@ import {
   maxExclusionCharacters,
   maxExclusions,
 } from '../../platform/senders/exclusions.ts';
+import { isWeekday } from '../../platform/zones/weeks.ts';
 import {
   type Exclusions as ExclusionsMessage,
   ExclusionsSchema,
@@ -23,12 +24,12 @@ import { displayNameField, invalidArgument, timezoneField } from '../request-fie
 
 type ProjectSettings = Pick<
   ProjectRecord,
-  'displayName' | 'timezone' | 'compat' | 'allowedOrigins' | 'exclusions'
+  'displayName' | 'timezone' | 'compat' | 'allowedOrigins' | 'exclusions' | 'weekStart'
 >;
 
 /** Only the settings that the request names. Throws invalid_argument. */
 export function changedSettings(request: UpdateRequest): Partial<ProjectSettings> {
-  const { displayName, timezone, compat, allowedOrigins, exclusions } = request;
+  const { displayName, timezone, compat, allowedOrigins, exclusions, weekStart } = request;
   return {
     ...(displayName !== undefined && { displayName: displayNameField('displayName', displayName) }),
     ...(timezone !== undefined && { timezone: timezoneField('timezone', timezone) }),
@@ -37,6 +38,7 @@ export function changedSettings(request: UpdateRequest): Partial<ProjectSettings
       allowedOrigins: originsField('allowedOrigins.origins', allowedOrigins.origins),
     }),
     ...(exclusions !== undefined && { exclusions: exclusionsField('exclusions', exclusions) }),
+    ...(weekStart !== undefined && { weekStart: weekdayField('weekStart', weekStart) }),
   };
 }
 
@@ -53,6 +55,11 @@ export function exclusionsMessage(lists: Exclusions): ExclusionsMessage {
     countries: [...countries],
     userAgents: [...userAgents],
   });
+}
+
+function weekdayField(field: string, weekday: number): number {
+  if (isWeekday(weekday)) return weekday;
+  throw invalidArgument(field, 'must be 1 (Monday) to 7 (Sunday)');
 }
 
 function compatField(field: string, names: readonly string[]): readonly string[] {

@@ -8,6 +8,7 @@ import type { WatchedBucket } from '../broker/watched-bucket.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { setBounded } from '../memory/bounded-map.ts';
 import { type Exclusions, isExclusions } from '../senders/exclusions.ts';
+import { isWeekday } from '../zones/weeks.ts';
 import { type ApiKeyKind, parseApiKey, sha256 } from './ids.ts';
 
 /** One aggregate: a project with all its keys. Times are RFC 3339. */
@@ -27,6 +28,8 @@ export interface ProjectRecord {
   allowedOrigins?: readonly string[];
   /** What is left out of the events of public keys: nothing unless set. */
   exclusions?: Exclusions;
+  /** The day that weeks begin on, 1 (Monday) to 7 (Sunday): Monday unless set. */
+  weekStart?: number;
 }
 
 export interface ApiKeyRecord {
@@ -72,6 +75,8 @@ function isProject(value: unknown): value is ProjectRecord {
   if (!lists.every((list) => list === undefined || isTexts(list))) return false;
   const exclusions: unknown = Reflect.get(value, 'exclusions');
   if (exclusions !== undefined && !isExclusions(exclusions)) return false;
+  const weekStart: unknown = Reflect.get(value, 'weekStart');
+  if (weekStart !== undefined && !isWeekday(weekStart)) return false;
   return Array.isArray(keys) && keys.every(isKey);
 }
 

@@ -2,14 +2,14 @@
 
 import type { SharedTile } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import type { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Calendar } from '../zones/weeks.ts';
 
 /** Half-open, in ms since the epoch; the period before ends where the period begins. */
-export interface AskedPeriod {
+export interface AskedPeriod extends Calendar {
   fromMs: number;
   toMs: number;
   previousFromMs: number;
   granularity: Granularity;
-  timezone: string;
 }
 
 export interface RenderedPeriod {

@@ -75,14 +75,23 @@ describe('a report is due', () => {
   });
 });
 
-it.each([
+type Period = [ReportFrequency, due: string, wanted: string[], weekStart?: number];
+it.each<Period>([
   [DAILY, '2026-03-30', ['2026-03-27T23:00', '2026-03-28T23:00', '2026-03-29T22:00']],
   // A Wednesday: the week from Monday to Sunday before.
   [WEEKLY, '2026-04-01', ['2026-03-15T23:00', '2026-03-22T23:00', '2026-03-29T22:00']],
+  // From Sunday to Saturday, from Wednesday to Tuesday, and from Thursday to the Wednesday of the week before.
+  [WEEKLY, '2026-04-01', ['2026-03-14T23:00', '2026-03-21T23:00', '2026-03-28T23:00'], 7],
+  [WEEKLY, '2026-04-01', ['2026-03-17T23:00', '2026-03-24T23:00', '2026-03-31T22:00'], 3],
+  [WEEKLY, '2026-04-01', ['2026-03-11T23:00', '2026-03-18T23:00', '2026-03-25T23:00'], 4],
   [MONTHLY, '2026-03-31', ['2025-12-31T23:00', '2026-01-31T23:00', '2026-02-28T23:00']],
-])('the period of %s that is due on %s', (frequency, date, wanted) => {
+])('the period of %s that is due on %s', (frequency, date, wanted, weekStart = 1) => {
   const day = Date.parse(date) / 86_400_000;
-  const { previousFromMs, fromMs, toMs } = periodOf(schedule({ frequency }), 'Europe/Berlin', day);
+  const { previousFromMs, fromMs, toMs } = periodOf(
+    schedule({ frequency }),
+    { timezone: 'Europe/Berlin', weekStart },
+    day,
+  );
   const ends = [previousFromMs, fromMs, toMs].map((ms) => text(ms).slice(0, 16));
   expect(ends).toEqual(wanted);
 });

@@ -6,6 +6,7 @@ import {
 } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
 import { dayMs, hourMs } from '../clock.ts';
 import { dayAt, dayStart, firstMoment } from '../zones/wall-clock.ts';
+import { type Calendar, firstDayOfWeek, weekdayOf } from '../zones/weeks.ts';
 
 export type DueSchedule = Pick<ReportSchedule, 'frequency' | 'weekday' | 'dayOfMonth' | 'hour'>;
 
@@ -64,9 +65,13 @@ export function countDue(
   return count;
 }
 
-/** The last whole day, week or month before the day on which the report is due. Weeks begin on Mondays. */
-export function periodOf(schedule: DueSchedule, timezone: string, day: number): ReportPeriod {
-  const [before, first, end] = periodDays(schedule.frequency, day);
+/** The last whole day, week or month before the day on which the report is due. */
+export function periodOf(
+  schedule: Pick<DueSchedule, 'frequency'>,
+  { timezone, weekStart }: Calendar,
+  day: number,
+): ReportPeriod {
+  const [before, first, end] = periodDays(schedule.frequency, weekStart, day);
   return {
     fromMs: dayStart(timezone, first),
     toMs: dayStart(timezone, end),
@@ -75,11 +80,15 @@ export function periodOf(schedule: DueSchedule, timezone: string, day: number): 
 }
 
 /** The first day of the period before, that of the period, and the day after its last. */
-function periodDays(frequency: ReportFrequency, day: number): [number, number, number] {
+function periodDays(
+  frequency: ReportFrequency,
+  weekStart: number,
+  day: number,
+): [number, number, number] {
   switch (frequency) {
     case ReportFrequency.WEEKLY: {
-      const monday = day - (weekdayOf(day) - 1);
-      return [monday - 2 * daysOfWeek, monday - daysOfWeek, monday];
+      const end = firstDayOfWeek(day, weekStart);
+      return [end - 2 * daysOfWeek, end - daysOfWeek, end];
     }
     case ReportFrequency.MONTHLY:
       return [monthStart(day, -2), monthStart(day, -1), monthStart(day, 0)];
@@ -118,12 +127,6 @@ function isDueOn({ frequency, weekday, dayOfMonth }: DueSchedule, day: number): 
     default:
       return frequency satisfies never;
   }
-}
-
-/** 1 is Monday. */
-function weekdayOf(day: number): number {
-  // 1970-01-01 was a Thursday.
-  return ((((day + 3) % daysOfWeek) + daysOfWeek) % daysOfWeek) + 1;
 }
 
 /** The first day of the month that comes `months` after a day's. */

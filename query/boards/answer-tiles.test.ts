@@ -64,7 +64,7 @@ beforeAll(async () => {
 });
 afterAll(() => clickhouse.close());
 
-const berlin = { granularity: Granularity.DAY, timezone: 'Europe/Berlin' };
+const berlin = { granularity: Granularity.DAY, timezone: 'Europe/Berlin', weekStart: 1 };
 const fromMs = firstMs + 7 * dayMs - 2 * hourMs;
 
 const { signal } = new AbortController();

@@ -12,9 +12,9 @@ import { boardTime, type Range, timeMessage } from './board-time.ts';
 const text = ({ fromMs, toMs }: Range): string[] =>
   [fromMs, toMs].map((timeMs) => new Date(timeMs).toISOString().replace(':00.000Z', ''));
 
-function times(preset: TimeRangePreset, timezone: string, now: string) {
+function times(preset: TimeRangePreset, timezone: string, now: string, weekStart = 1) {
   const timeRange = create(DashboardTimeRangeSchema, { range: { case: 'preset', value: preset } });
-  const fields = { timeRange, granularity: Granularity.UNSPECIFIED, timezone };
+  const fields = { timeRange, granularity: Granularity.UNSPECIFIED, timezone, weekStart };
   const { range, previous, granularity } = boardTime(fields, Date.parse(now));
   return [...text(range), ...text(previous), Granularity[granularity]];
 }
@@ -28,6 +28,7 @@ const {
   LAST_90_DAYS,
   LAST_12_MONTHS,
   THIS_WEEK,
+  LAST_WEEK,
   THIS_MONTH,
   LAST_MONTH,
   THIS_YEAR,
@@ -95,6 +96,14 @@ it.each([
     'DAY',
   ],
   [
+    LAST_WEEK,
+    '2026-07-06T00:00',
+    '2026-07-13T00:00',
+    '2026-06-29T00:00',
+    '2026-07-06T00:00',
+    'DAY',
+  ],
+  [
     THIS_MONTH,
     '2026-07-01T00:00',
     '2026-07-15T10:21',
@@ -120,6 +129,20 @@ it.each([
   ],
 ])('preset %i in UTC', (preset, ...wanted) => {
   expect(times(preset, 'UTC', now)).toEqual(wanted);
+});
+
+// It is a Wednesday.
+it.each([
+  [7, '2026-07-12T00:00', '2026-07-05T00:00', '2026-06-28T00:00'],
+  [6, '2026-07-11T00:00', '2026-07-04T00:00', '2026-06-27T00:00'],
+  [3, '2026-07-15T00:00', '2026-07-08T00:00', '2026-07-01T00:00'],
+  [4, '2026-07-09T00:00', '2026-07-02T00:00', '2026-06-25T00:00'],
+])('weeks that begin on day %i', (weekStart, first, before, earlier) => {
+  const [from, to, previousFrom] = times(THIS_WEEK, 'UTC', now, weekStart);
+  expect([from, to, previousFrom]).toEqual([first, '2026-07-15T10:21', before]);
+  expect(times(LAST_WEEK, 'UTC', now, weekStart).slice(0, 4)).toEqual([
+    ...[before, first, earlier, before],
+  ]);
 });
 
 it('follows the calendar of the zone, daylight saving and half hours included', () => {
@@ -171,7 +194,12 @@ it.each([
   const timeRange = create(DashboardTimeRangeSchema, {
     range: { case: 'fixed', value: { from, to } },
   });
-  const fields = { timeRange, granularity: Granularity.DAY, timezone: 'Europe/Berlin' };
+  const fields = {
+    timeRange,
+    granularity: Granularity.DAY,
+    timezone: 'Europe/Berlin',
+    weekStart: 1,
+  };
   const time = boardTime(fields, 0);
   expect([...text(time.range), ...text(time.previous)]).toEqual([
     ...[fromText, toText],
@@ -186,7 +214,7 @@ it('sets the same length before a fixed range, and keeps a given granularity', (
   const timeRange = create(DashboardTimeRangeSchema, {
     range: { case: 'fixed', value: { from, to } },
   });
-  const fields = { timeRange, granularity: Granularity.WEEK, timezone: 'UTC' };
+  const fields = { timeRange, granularity: Granularity.WEEK, timezone: 'UTC', weekStart: 1 };
   const time = boardTime(fields, 0);
   expect(text(time.previous)).toEqual(['2026-06-29T00:00', '2026-07-01T00:00']);
   expect(time.granularity).toBe(Granularity.WEEK);
@@ -200,17 +228,22 @@ it.each([
   const timeRange = create(DashboardTimeRangeSchema, {
     range: { case: 'fixed', value: { from, to } },
   });
-  const fields = { timeRange, granularity: Granularity.DAY, timezone: 'UTC' };
+  const fields = { timeRange, granularity: Granularity.DAY, timezone: 'UTC', weekStart: 1 };
   expect(() => boardTime(fields, 0)).toThrow('timeRange.fixed: must lie between 1970 and 2200');
 });
 
 it('refuses buckets of no known length', () => {
-  const fields = { timeRange: undefined, granularity: 99, timezone: 'UTC' };
+  const fields = { timeRange: undefined, granularity: 99, timezone: 'UTC', weekStart: 1 };
   expect(() => boardTime(fields, 0)).toThrow('granularity: 99 is not a granularity');
 });
 
 it('refuses a zone that is none', () => {
-  const fields = { timeRange: undefined, granularity: Granularity.DAY, timezone: 'Mars/Olympus' };
+  const fields = {
+    timeRange: undefined,
+    granularity: Granularity.DAY,
+    timezone: 'Mars/Olympus',
+    weekStart: 1,
+  };
   expect(() => boardTime(fields, 0)).toThrow(
     expect.objectContaining({ code: Code.InvalidArgument }),
   );
@@ -230,8 +263,12 @@ it('tells pages the clock of its zone, by the rules that count here', () => {
     timeRange: undefined,
     granularity: Granularity.DAY,
     timezone: 'america/vancouver',
+    weekStart: 1,
   };
-  const { clock, timezone } = timeMessage(boardTime(fields, Date.parse('2026-12-10T12:00Z')));
+  const { clock, timezone, weekStart } = timeMessage(
+    boardTime(fields, Date.parse('2026-12-10T12:00Z')),
+  );
+  expect(weekStart).toBe(1);
   // Vancouver's clock goes back no more after March 2026: rules that browsers may not have.
   const last = clock.at(-1);
   expect([timezone, last?.minutes, last?.from && timestampMs(last.from)]).toEqual([

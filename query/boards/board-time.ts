@@ -8,6 +8,7 @@ import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts
 import { maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
 import { clockMessage } from '../../platform/zones/clock-message.ts';
 import { dayAt, dayStart, wallText } from '../../platform/zones/wall-clock.ts';
+import { type Calendar, firstDayOfWeek } from '../../platform/zones/weeks.ts';
 import type { TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   type DashboardTimeRange,
@@ -33,6 +34,8 @@ export interface BoardTime {
   granularity: Granularity;
   /** IANA name. */
   timezone: string;
+  /** The day that weeks begin on: 1 is Monday, 7 Sunday. */
+  weekStart: number;
 }
 
 interface TimeFields {
@@ -40,6 +43,7 @@ interface TimeFields {
   /** UNSPECIFIED: one that fits. */
   granularity: Granularity;
   timezone: string;
+  weekStart: number;
 }
 
 /** Of 2026-11-01. */
@@ -47,11 +51,11 @@ const dayCharacters = 10;
 
 /** Throws invalid_argument for a range, a zone or buckets that cannot be. */
 export function boardTime(fields: TimeFields, nowMs: number): BoardTime {
-  const { timeRange } = fields;
-  const timezone = readTimezone(fields.timezone);
-  const { range, previous } = rangesOf(timeRange, timezone, nowMs);
+  const { timeRange, weekStart } = fields;
+  const calendar = { timezone: readTimezone(fields.timezone), weekStart };
+  const { range, previous } = rangesOf(timeRange, calendar, nowMs);
   const granularity = readGranularity(fields.granularity, fittingGranularity(range));
-  return { range, previous, granularity, timezone };
+  return { range, previous, granularity, ...calendar };
 }
 
 /** Whether a question may ask for the range. The range before another one may begin before 1970. */
@@ -63,7 +67,8 @@ export function rangeMessage({ fromMs, toMs }: Range): MessageInitShape<typeof T
   return { from: timestampFromMs(fromMs), to: timestampFromMs(toMs) };
 }
 
-export function timeMessage({ range, previous, granularity, timezone }: BoardTime): RenderedTime {
+export function timeMessage(time: BoardTime): RenderedTime {
+  const { range, previous, granularity, timezone, weekStart } = time;
   return create(RenderedTimeSchema, {
     range: rangeMessage(range),
     previous: rangeMessage(previous),
@@ -72,6 +77,7 @@ export function timeMessage({ range, previous, granularity, timezone }: BoardTim
     firstDay: wallText(timezone, range.fromMs).slice(0, dayCharacters),
     lastDay: wallText(timezone, range.toMs - 1).slice(0, dayCharacters),
     clock: clockMessage(timezone),
+    weekStart,
   });
 }
 
@@ -79,10 +85,10 @@ type Ranges = Pick<BoardTime, 'range' | 'previous'>;
 
 function rangesOf(
   timeRange: DashboardTimeRange | undefined,
-  timezone: string,
+  calendar: Calendar,
   nowMs: number,
 ): Ranges {
-  if (timeRange === undefined) return presetRanges(TimeRangePreset.LAST_30_DAYS, timezone, nowMs);
+  if (timeRange === undefined) return presetRanges(TimeRangePreset.LAST_30_DAYS, calendar, nowMs);
   const { range } = timeRange;
   switch (range.case) {
     case 'fixed': {
@@ -95,10 +101,10 @@ function rangesOf(
       if (fromMs < minQuestionMs || toMs > maxQuestionMs) {
         throw invalidArgument('timeRange.fixed', 'must lie between 1970 and 2200');
       }
-      return before({ fromMs, toMs }, timezone);
+      return before({ fromMs, toMs }, calendar.timezone);
     }
     case 'preset':
-      return presetRanges(range.value, timezone, nowMs);
+      return presetRanges(range.value, calendar, nowMs);
     case undefined:
       throw invalidArgument('timeRange', 'must have a preset or a fixed range');
     default:
@@ -106,7 +112,11 @@ function rangesOf(
   }
 }
 
-function presetRanges(preset: TimeRangePreset, timezone: string, nowMs: number): Ranges {
+function presetRanges(
+  preset: TimeRangePreset,
+  { timezone, weekStart }: Calendar,
+  nowMs: number,
+): Ranges {
   // Whole minutes, so that questions of the same minute are the same.
   const toMs = Math.ceil(nowMs / minuteMs) * minuteMs;
   const today = dayAt(timezone, nowMs);
@@ -133,8 +143,12 @@ function presetRanges(preset: TimeRangePreset, timezone: string, nowMs: number):
     case TimeRangePreset.LAST_12_MONTHS:
       return soFar(timezone, months(-11, 12), toMs);
     case TimeRangePreset.THIS_WEEK: {
-      const monday = mondayOf(today);
-      return soFar(timezone, { first: monday, before: monday - 7 }, toMs);
+      const first = firstDayOfWeek(today, weekStart);
+      return soFar(timezone, { first, before: first - 7 }, toMs);
+    }
+    case TimeRangePreset.LAST_WEEK: {
+      const next = firstDayOfWeek(today, weekStart);
+      return whole(timezone, { first: next - 7, before: next - 14 }, next);
     }
     case TimeRangePreset.THIS_MONTH:
       return soFar(timezone, months(0, 1), toMs);
@@ -163,10 +177,6 @@ interface Period {
 function monthDay(day: number, months: number): number {
   const date = new Date(day * dayMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months) / dayMs;
-}
-
-function mondayOf(day: number): number {
-  return day - ((new Date(day * dayMs).getUTCDay() + 6) % 7);
 }
 
 /** A period that has begun and goes on; the one before ends as far as this has come. */

@@ -22,7 +22,7 @@ export function questionOf(
     includeCookieless: boolean;
     leavesOutBots: boolean;
   },
-  { granularity, timezone }: Pick<BoardTime, 'granularity' | 'timezone'>,
+  { granularity, timezone, weekStart }: Pick<BoardTime, 'granularity' | 'timezone' | 'weekStart'>,
   range: Range,
 ): QueryRequest {
   const includeCookieless = spec.includeCookieless || board.includeCookieless;
@@ -33,7 +33,7 @@ export function questionOf(
     spec: { ...whole, includeCookieless },
     timeRange: rangeMessage(range),
     granularity,
-    timezone,
+    ...{ timezone, weekStart },
   });
 }
 

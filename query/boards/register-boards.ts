@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
 import type { ShareDirectory } from '../../platform/dashboards/share-directory.ts';
 import type { RenderPeriod } from '../../platform/reports/rendered-period.ts';
+import type { WeekStartOf } from '../../platform/zones/weeks.ts';
 import type { Annotation } from '../../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import {
   DashboardsService,
@@ -50,6 +51,7 @@ interface BoardDeps extends BoardOptions, Pick<FailureParts, 'log'> {
   isStarved: (projectId: string) => boolean;
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
+  weekStartOf: WeekStartOf;
   runQuestion: RunQuestion;
   /** Whether a project has events of bots. */
   hasBots: (projectId: string, deadline: Deadline) => Promise<boolean>;
@@ -65,7 +67,7 @@ export const defaultMaxRenderMs = 60_000;
 
 /** Returns how the service renders a dashboard by itself. */
 export function registerBoards(router: ConnectRouter, deps: BoardDeps): RenderPeriod {
-  const { clock, readDashboard, timezoneOf, runQuestion: run } = deps;
+  const { clock, readDashboard, timezoneOf, weekStartOf, runQuestion: run } = deps;
   const maxRenderMs = deps.maxRenderMs ?? defaultMaxRenderMs;
   const partsOf = (
     { projectId, standIns, count, spend }: Omit<Call, 'charge'>,
@@ -77,7 +79,8 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): RenderPe
     const failureOf = (cause: unknown, signal: AbortSignal) =>
       readFailure(cause, context, { ...deadline, signal }, { isStarved, log: deps.log });
     const hasBots = (id: string) => deps.hasBots(id, deadline);
-    return { readDashboard, timezoneOf, hasBots, clock, run, call, failureOf };
+    const own = { readDashboard, timezoneOf, weekStartOf, hasBots };
+    return { ...own, clock, run, call, failureOf };
   };
   const renderFor = (call: Omit<Call, 'charge'>, request: RenderRequest, context: MethodContext) =>
     renderDashboard(partsOf(call, context), call.projectId, request);

@@ -6,6 +6,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { Clock } from '../../platform/clock.ts';
 import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
 import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
+import type { WeekStartOf } from '../../platform/zones/weeks.ts';
 import {
   type RenderRequest,
   type RenderResponse,
@@ -21,6 +22,7 @@ export interface RenderDeps extends AnswerDeps {
   readDashboard: ReadDashboard;
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
+  weekStartOf: WeekStartOf;
   /** Whether a project has events of bots. */
   hasBots: (projectId: string) => Promise<boolean>;
   clock: Clock;
@@ -47,6 +49,7 @@ export async function renderDashboard(
       timeRange: request.timeRange ?? dashboard.timeRange,
       granularity: request.granularity ?? dashboard.granularity,
       timezone: timezone === '' ? deps.timezoneOf(projectId) : timezone,
+      weekStart: deps.weekStartOf(projectId),
     },
     deps.clock.nowMs(),
   );

@@ -27,7 +27,7 @@ export async function renderPeriod(
   deps: PeriodDeps,
   projectId: string,
   dashboardId: string,
-  { fromMs, toMs, previousFromMs, granularity, timezone }: AskedPeriod,
+  { fromMs, toMs, previousFromMs, granularity, timezone, weekStart }: AskedPeriod,
 ): Promise<RenderedPeriod | undefined> {
   const dashboard = await deps.readDashboard(projectId, dashboardId);
   if (dashboard === undefined) return undefined;
@@ -40,7 +40,7 @@ export async function renderPeriod(
       range: { fromMs, toMs },
       previous: { fromMs: previousFromMs, toMs: fromMs },
       granularity,
-      timezone,
+      ...{ timezone, weekStart },
     },
   });
   const byTile = new Map(results.map((result) => [result.tileId, result]));

@@ -7,6 +7,7 @@ import type { Groups } from '../../platform/clickhouse/groups.ts';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import type { WeekStartOf } from '../../platform/zones/weeks.ts';
 import { createRunQuestion, type RunQuestion } from '../insights/query-insight.ts';
 import type { CompleteUntil } from '../insights/run/complete-until.ts';
 import type { FindSegment } from '../segments/named-segments.ts';
@@ -41,6 +42,8 @@ export interface ReadGroupOptions {
   findSegment?: FindSegment;
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
+  /** The day that weeks begin on in a project's questions; Monday unless given. */
+  weekStartOf?: WeekStartOf;
   /** Whose a project is: owners leave turns and streams to each other. Each project has its own unless given. */
   ownerOf?: (projectId: string) => string;
   /** The processes that read from the engine; one unless given. */
@@ -82,6 +85,7 @@ function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
     isStarved: () => share.isStarved(),
     runQuestion: createRunQuestion({
       ...{ clickhouse, completeUntilMs, clock, turns, insightTurns, timezoneOf },
+      ...(options.weekStartOf && { weekStartOf: options.weekStartOf }),
       ...(options.findSegment && { findSegment: options.findSegment }),
       ...(memoryBytes !== undefined && { memoryBytes }),
       ...(options.ladder && { ladder: options.ladder }),

@@ -11,6 +11,7 @@ import {
   usersQuestion,
   visitsQuestion,
 } from '../../platform/goals/goal-question.ts';
+import type { WeekStartOf } from '../../platform/zones/weeks.ts';
 import {
   type Goal,
   type GoalFigures,
@@ -42,6 +43,7 @@ export interface MeasureDeps {
   goalsOf: (projectId: string) => readonly Goal[];
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
+  weekStartOf: WeekStartOf;
   /** Whether a project has events of bots. */
   hasBots: (projectId: string) => Promise<boolean>;
   clock: Clock;
@@ -81,7 +83,10 @@ export async function measureGoals(
   const goals = goalsField(deps.goalsOf(projectId), goalId);
   const timezone = request.timezone === '' ? deps.timezoneOf(projectId) : request.timezone;
   const time = boardTime(
-    { timeRange: request.timeRange, granularity: Granularity.UNSPECIFIED, timezone },
+    {
+      ...{ timeRange: request.timeRange, granularity: Granularity.UNSPECIFIED, timezone },
+      weekStart: deps.weekStartOf(projectId),
+    },
     deps.clock.nowMs(),
   );
   const leavesOutBots = request.leaveOutBots && (await deps.hasBots(projectId));

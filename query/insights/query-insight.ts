@@ -4,6 +4,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { monday, type WeekStartOf } from '../../platform/zones/weeks.ts';
 import { zones } from '../../platform/zones/zones.ts';
 import { type TimeRange, TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -61,18 +62,22 @@ export interface QuestionOptions extends InsightOptions {
   findSegment?: FindSegment;
   /** The zone of a project's questions that name none; UTC unless given. */
   timezoneOf?: (projectId: string) => string;
+  /** The day that weeks begin on in a project's questions that name none, 1 to 7; Monday unless given. */
+  weekStartOf?: WeekStartOf;
 }
 
 /** All who run questions share one of these: its turns, its kept rows, and the statements that run. */
 export function createRunQuestion(options: QuestionOptions): RunQuestion {
   const runs = new InsightRuns(options);
-  const { timezoneOf = () => 'UTC', findSegment = async () => undefined, clock } = options;
+  const { timezoneOf = () => 'UTC', weekStartOf = () => monday, clock } = options;
+  const { findSegment = async () => undefined } = options;
   return async (call) => {
     const { projectId, request } = call;
     options.insightTurns.checkRoom(projectId);
     const timezone = request.timezone === '' ? timezoneOf(projectId) : request.timezone;
+    const weekStart = request.weekStart || weekStartOf(projectId);
     const together = call.together ?? new AskedTogether();
-    const asked = { ...call, together, request: { ...request, timezone } };
+    const asked = { ...call, together, request: { ...request, timezone, weekStart } };
     const isCompared = request.spec?.compare;
     const before =
       isCompared && comparedRange(readQuestion(projectId, asked.request), clock.nowMs());
@@ -197,13 +202,13 @@ function sourcesOf({ notes }: Question): Served[] {
   return [...byText.values()];
 }
 
-/** The zone of the question, and what its clock shows. */
-function zoneOf({ timezone, buckets, spec }: Question) {
+/** The zone and the weeks of the question, and what its clock shows. */
+function zoneOf({ timezone, weekStart, buckets, spec }: Question) {
   const areTimed = bucketsOf(spec) === 'timed';
   const differFromMs = zones.differFromMs(timezone);
   const { used: version, package: packageVersion, node: nodeVersion } = zones.versions;
   return {
-    timezone,
+    ...{ timezone, weekStart },
     bucketLabels: areTimed ? bucketLabels(timezone, buckets) : [],
     ...(differFromMs !== undefined && {
       zoneRules: {

@@ -40,9 +40,10 @@ export async function renderReport(
   const { projectId, report } = owned;
   const frequency = report.schedule?.frequency ?? ReportFrequency.DAILY;
   const isDay = frequency === ReportFrequency.DAILY;
-  const timezone = parts.timezoneOf(projectId);
+  const calendar = parts.calendarOf(projectId);
+  const { timezone } = calendar;
   const granularity = isDay ? Granularity.HOUR : Granularity.DAY;
-  const asked = { ...period, granularity, timezone };
+  const asked = { ...period, granularity, ...calendar };
   const rendered = await parts.renderPeriod(projectId, report.dashboardId, asked);
   if (rendered === undefined) return undefined;
   const isComplete = rendered.completeUntilMs >= period.toMs;

@@ -6,6 +6,7 @@ import type { Mail, MailOutcome } from '../../platform/mail/mail.ts';
 import type { RenderPeriod } from '../../platform/reports/rendered-period.ts';
 import type { ReportStateRecord } from '../../platform/reports/report-state.ts';
 import type { HeldRecord, LeasedBucket } from '../../platform/turns/held-record.ts';
+import type { Calendar } from '../../platform/zones/weeks.ts';
 import type { OwnedReports } from '../owned-reports.ts';
 
 export interface ProjectPlace {
@@ -30,7 +31,8 @@ export interface ReportParts {
   takeMail(organizationId: string): number;
   projectName(projectId: string): string;
   organizationName(organizationId: string): string;
-  timezoneOf(projectId: string): string;
+  /** The zone of a project's reports, and the day that its weeks begin on. */
+  calendarOf(projectId: string): Calendar;
   /** Where people reach the service, without a slash at the end. */
   publicUrl(): string;
   clock: Clock;

@@ -109,7 +109,7 @@ function partsOf(changes: Partial<ReportParts> = {}): ReportParts {
     takeMail: () => 0,
     projectName: () => 'Shop',
     organizationName: () => 'Shops',
-    timezoneOf: () => 'UTC',
+    calendarOf: () => ({ timezone: 'UTC', weekStart: 1 }),
     publicUrl: () => 'https://app.example.com',
     clock,
     log,

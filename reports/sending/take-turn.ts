@@ -29,8 +29,8 @@ export async function takeTurn(parts: ReportParts, owned: OwnedReport): Promise<
   const record = stateOf(found, owned);
   const nowMs = clock.nowMs();
   if (isLeased(record, nowMs, leaseMs)) return record.leaseEndMs;
-  const timezone = parts.timezoneOf(owned.projectId);
-  const due = dueRun(owned, record, { timezone, nowMs });
+  const calendar = parts.calendarOf(owned.projectId);
+  const due = dueRun(owned, record, { calendar, nowMs });
   const open = record.runs.find(({ isDone }) => !isDone);
   if (due === undefined && (open === undefined || open.nextTryMs > nowMs)) {
     return nextTurnMs(parts, owned, record, nowMs);
@@ -66,12 +66,12 @@ async function begin(
 
 /** `nowMs`: when this turn began; a run that came due while it was taken is the next turn's, at once. */
 function nextTurnMs(
-  { timezoneOf }: ReportParts,
+  { calendarOf }: ReportParts,
   owned: OwnedReport,
   { runs }: ReportStateRecord,
   nowMs: number,
 ): number {
-  const timezone = timezoneOf(owned.projectId);
+  const { timezone } = calendarOf(owned.projectId);
   const open = runs.find(({ isDone }) => !isDone);
   const dueMs = nextRunMs(owned, { timezone, nowMs }) ?? Number.POSITIVE_INFINITY;
   return Math.min(open?.nextTryMs ?? dueMs, dueMs, nowMs + longestRestMs);

@@ -71,9 +71,9 @@ async function renderNow(
   owned: OwnedReport,
 ): Promise<{ made: RenderedReport; period: ReportPeriod }> {
   const { schedule } = owned.report;
-  const timezone = parts.timezoneOf(owned.projectId);
+  const calendar = parts.calendarOf(owned.projectId);
   if (schedule === undefined) throw new Error(`report ${owned.report.id} has no schedule`);
-  const period = periodOf(schedule, timezone, dayAt(timezone, parts.clock.nowMs()));
+  const period = periodOf(schedule, calendar, dayAt(calendar.timezone, parts.clock.nowMs()));
   const made = await renderReport(parts, owned, period);
   if (made !== undefined) return { made, period };
   throw new ConnectError(

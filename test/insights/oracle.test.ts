@@ -44,7 +44,7 @@ const leastOfEach = 10;
 const plainRanges = 14;
 /** A metric of the greatest groups; several kinds in a form. */
 const leastOfRare = 5;
-/** Each member of a funnel. */
+/** Each member of a funnel; weeks that do not begin on Monday. */
 const leastOfFunnels = 20;
 const ofKinds = [...['TRENDS', 'SEGMENTATION', 'VISITS', 'FUNNEL', 'RETENTION', 'TOP_K']];
 /** A visit, or the 24 hours of a return, may go on after a range. */
@@ -108,6 +108,7 @@ describe(`${count} generated questions (seed ${seed})`, () => {
       'cumulative TRENDS',
       'cumulative STICKINESS',
     );
+    wanted.push('weeks', 'weeks from 7');
     wanted.push('touch FIRST', 'touch EVERY');
     wanted.push('ways of USER', 'ways from', 'ways to');
     wanted.push('groups RETENTION', 'groups LIFECYCLE', 'groups STICKINESS');
@@ -120,7 +121,7 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     const least = (feature: string): number =>
       /^(top metric|kinds|retention|compare|ways)/.test(feature)
         ? leastOfRare
-        : ofFunnel.includes(feature.replace('funnel ', ''))
+        : feature === 'weeks' || ofFunnel.includes(feature.replace('funnel ', ''))
           ? leastOfFunnels
           : leastOfEach;
     const rare = wanted.filter((feature) => (counts.get(feature) ?? 0) < least(feature));

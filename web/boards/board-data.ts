@@ -59,6 +59,7 @@ const presetNames: Record<Preset, string> = {
   [Preset.LAST_90_DAYS]: 'Last 90 days',
   [Preset.LAST_12_MONTHS]: 'Last 12 months',
   [Preset.THIS_WEEK]: 'This week',
+  [Preset.LAST_WEEK]: 'Last week',
   [Preset.THIS_MONTH]: 'This month',
   [Preset.LAST_MONTH]: 'Last month',
   [Preset.THIS_YEAR]: 'This year',

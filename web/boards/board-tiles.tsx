@@ -126,8 +126,8 @@ function useAnswer(
     key,
     async (end) => {
       if (!spec || !time?.range) throw new Error('nothing to ask');
-      const { granularity, timezone, range } = time;
-      const request = { spec, timeRange: range, granularity, timezone };
+      const { granularity, timezone, weekStart, range } = time;
+      const request = { spec, timeRange: range, granularity, timezone, weekStart };
       return { spec, answer: await insights.query(request, inProject(projectId, end)) };
     },
   );

@@ -127,6 +127,7 @@ async function askTrend(
       ...(timeRange ? { timeRange } : {}),
       granularity: time?.granularity ?? 0,
       timezone: time?.timezone ?? '',
+      weekStart: time?.weekStart ?? 0,
     },
     inProject(projectId, end),
   );

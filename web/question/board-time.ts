@@ -18,6 +18,8 @@ const presetOf: Record<string, Preset> = {
   '30d': Preset.LAST_30_DAYS,
   '90d': Preset.LAST_90_DAYS,
   '12m': Preset.LAST_12_MONTHS,
+  week: Preset.THIS_WEEK,
+  lastweek: Preset.LAST_WEEK,
   month: Preset.THIS_MONTH,
 };
 
@@ -42,6 +44,7 @@ export function timeQuery(query: URLSearchParams): Record<string, string> {
 }
 
 /** Names the time that a board was rendered for, in keys of questions that are asked for it beside the board. */
-export function timeKey({ range, granularity, timezone }: RenderedTime): string {
-  return `${range?.from?.seconds} ${range?.to?.seconds} ${granularity} ${timezone}`;
+export function timeKey({ range, granularity, timezone, weekStart }: RenderedTime): string {
+  const { from, to } = range ?? {};
+  return `${from?.seconds} ${to?.seconds} ${granularity} ${timezone} ${weekStart}`;
 }

@@ -14,9 +14,10 @@ import { MembersField, stillMembers, useMembersOfProject } from '../fields/membe
 import { useResource } from '../resource.ts';
 import { session } from '../session.ts';
 import { currentZone } from '../time/time.tsx';
+import { currentWeekStart, weekdayNames, weekdayOptions } from '../time/weekdays.ts';
 import { toast } from '../ui/toasts.tsx';
 import { hasRole, Role } from '../workspace.ts';
-import { frequencies, hours, reportsClient, weekdays } from './report-words.ts';
+import { frequencies, hours, reportsClient } from './report-words.ts';
 
 const usualHour = 8;
 const mailHint = 'Members whose address is proven get it, with a link to leave.';
@@ -97,10 +98,17 @@ interface Chosen {
 function chosenOf(schedule: ReportSchedule | undefined): Chosen {
   return {
     frequency: String(schedule?.frequency ?? ReportFrequency.WEEKLY),
-    weekday: String(schedule?.weekday || 1),
+    weekday: String(schedule?.weekday || currentWeekStart()),
     dayOfMonth: String(schedule?.dayOfMonth || 1),
     hour: String(schedule?.hour ?? usualHour),
   };
+}
+
+/** "About the last week from Monday to Sunday." */
+function weekHint(): string {
+  const first = currentWeekStart();
+  const last = (first + 5) % 7;
+  return `About the last week from ${weekdayNames[first - 1]} to ${weekdayNames[last]}.`;
 }
 
 function ScheduleFields(props: { value: Chosen; onChange: (value: Chosen) => void }) {
@@ -117,7 +125,13 @@ function ScheduleFields(props: { value: Chosen; onChange: (value: Chosen) => voi
       />
       <div class="row">
         {value.frequency === String(ReportFrequency.WEEKLY) ? (
-          <Select label="On" value={value.weekday} options={weekdays} onValue={set('weekday')} />
+          <Select
+            label="On"
+            hint={weekHint()}
+            value={value.weekday}
+            options={weekdayOptions(currentWeekStart())}
+            onValue={set('weekday')}
+          />
         ) : null}
         {value.frequency === String(ReportFrequency.MONTHLY) ? (
           <Field

@@ -12,6 +12,7 @@ import {
   ReportRunState as RunState,
 } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
 import { transport } from '../client.ts';
+import { weekdayNames } from '../time/weekdays.ts';
 import { plural } from '../ui/figures.ts';
 
 export const reportsClient = createClient(ReportsService, transport);
@@ -22,8 +23,6 @@ export const frequencies: readonly { value: string; name: string }[] = [
   { value: String(Frequency.MONTHLY), name: 'Each month, about the month before' },
 ];
 
-const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-export const weekdays = days.map((name, index) => ({ value: String(index + 1), name }));
 const clock = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
 export const hours = Array.from({ length: 24 }, (_, hour) => ({
   value: String(hour),
@@ -37,7 +36,7 @@ export function scheduleText(schedule: ReportSchedule | undefined): string {
   const at = `at ${clock(hour)}`;
   switch (frequency) {
     case Frequency.WEEKLY:
-      return `on ${days[(weekday || 1) - 1]}s ${at}`;
+      return `on ${weekdayNames[(weekday || 1) - 1]}s ${at}`;
     case Frequency.MONTHLY:
       return `on day ${dayOfMonth || 1} of each month ${at}`;
     case Frequency.DAILY:

@@ -4,11 +4,13 @@ import { useState } from 'preact/hooks';
 import type { Project } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { Annotations } from '../annotations/annotations.tsx';
 import { inProject } from '../client.ts';
-import { Field } from '../fields/field.tsx';
+import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { ZoneField } from '../fields/zone-field.tsx';
+import { forgetAll } from '../resource.ts';
 import { AllowedOrigins } from '../senders/allowed-origins.tsx';
 import { Exclusions } from '../senders/exclusions.tsx';
+import { weekdayNames, weekdayOptions } from '../time/weekdays.ts';
 import { toast } from '../ui/toasts.tsx';
 import {
   currentOrg,
@@ -42,8 +44,9 @@ export function Page() {
           <General project={project} />
         ) : (
           <p class="hint">
-            Figures are in {project.timezone}. An admin of the organization may change name and
-            zone.
+            Figures are in {project.timezone}, and weeks begin on{' '}
+            {weekdayNames[(project.weekStart || 1) - 1]}. An admin of the organization may change
+            name, zone and weeks.
           </p>
         )}
       </section>
@@ -62,15 +65,27 @@ export function Page() {
 function General({ project }: { project: Project }) {
   const [displayName, setDisplayName] = useState(project.displayName);
   const [timezone, setTimezone] = useState(project.timezone || 'UTC');
+  const [weekday, setWeekday] = useState(String(project.weekStart || 1));
   const save = async (): Promise<void> => {
-    await projectsClient.update({ id: project.id, displayName, timezone }, inProject(project.id));
+    const weekStart = Number(weekday);
+    const changed = { id: project.id, displayName, timezone, weekStart };
+    await projectsClient.update(changed, inProject(project.id));
     await loadWorkspace();
+    // Answers of other days and weeks.
+    forgetAll();
     toast('Saved');
   };
   return (
     <Form action="Save" send={save} isReady={displayName.trim() !== ''}>
       <Field label="Name" maxLength={150} required value={displayName} onValue={setDisplayName} />
       <ZoneField value={timezone} onValue={setTimezone} />
+      <Select
+        label="Weeks begin on"
+        hint="Buckets of a week, this week and the week before, and weekly reports."
+        value={weekday}
+        options={weekdayOptions()}
+        onValue={setWeekday}
+      />
     </Form>
   );
 }

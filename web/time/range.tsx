@@ -8,7 +8,8 @@ import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { currentZone, formatTime } from './time.tsx';
-import { dayOf, parseDay, startOfDay, startOfDayAt } from './zone.ts';
+import { currentWeekStart } from './weekdays.ts';
+import { dayOf, parseDay, startOfDay, startOfDayAt, startOfWeekAt } from './zone.ts';
 
 export type Range = { from: Date; to: Date; name: string };
 
@@ -19,6 +20,14 @@ const presets = [
   { id: '30d', name: 'Last 30 days', days: 30 },
   { id: '90d', name: 'Last 90 days', days: 90 },
   { id: '12m', name: 'Last 12 months', days: 365 },
+] as const;
+
+/** Those that end with a day of the calendar, or begin with one. */
+const calendarRanges = [
+  { id: 'yesterday', name: 'Yesterday' },
+  { id: 'week', name: 'This week' },
+  { id: 'lastweek', name: 'Last week' },
+  { id: 'month', name: 'This month' },
 ] as const;
 
 const standard = '7d';
@@ -39,6 +48,11 @@ export function readRange(query: URLSearchParams, zone: string, now = new Date()
   const end = startOfDayAt(now, zone, 1);
   if (id === 'yesterday')
     return { from: startOfDayAt(now, zone, -1), to: startOfDayAt(now, zone), name: 'Yesterday' };
+  if (id === 'week' || id === 'lastweek') {
+    const from = startOfWeekAt(now, zone, currentWeekStart());
+    if (id === 'week') return { from, to: end, name: 'This week' };
+    return { from: startOfDayAt(from, zone, -7), to: from, name: 'Last week' };
+  }
   if (id === 'month') {
     const { year, month } = dayOf(now, zone);
     return { from: startOfDay(year, month, 1, zone), to: end, name: 'This month' };
@@ -92,18 +106,11 @@ export function RangePicker({ saved }: { saved?: string }) {
             {name}
           </MenuItem>
         ))}
-        <MenuItem
-          isChosen={!isSaved && range.name === 'Yesterday'}
-          onChoose={() => choose('yesterday')}
-        >
-          Yesterday
-        </MenuItem>
-        <MenuItem
-          isChosen={!isSaved && range.name === 'This month'}
-          onChoose={() => choose('month')}
-        >
-          This month
-        </MenuItem>
+        {calendarRanges.map(({ id, name }) => (
+          <MenuItem key={id} isChosen={!isSaved && range.name === name} onChoose={() => choose(id)}>
+            {name}
+          </MenuItem>
+        ))}
         <MenuItem onChoose={() => setOwn(true)}>Days of your own…</MenuItem>
       </Menu>
       {isOwn ? (

@@ -1,6 +1,14 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, it } from 'vitest';
-import { dayText, learnClock, momentOfText, startOfDayAt, wallMs, wallText } from './zone.ts';
+import {
+  dayText,
+  learnClock,
+  momentOfText,
+  startOfDayAt,
+  startOfWeekAt,
+  wallMs,
+  wallText,
+} from './zone.ts';
 
 it('follows the clock that the service tells of a zone, and the browser before it', () => {
   const zone = 'America/Vancouver';
@@ -27,4 +35,12 @@ it('writes a moment as the zone’s clocks show it, and reads it again', () => {
   for (const text of ['', '2026-13-01T00:00', 'tomorrow']) {
     expect(momentOfText(text, zone)).toBeUndefined();
   }
+});
+
+it('a week begins on the day that the project names', () => {
+  const zone = 'Europe/Berlin';
+  // Clocks go back on Sunday the 25th; it is a Monday there.
+  const monday = new Date('2026-10-25T23:30:00Z');
+  const days = [1, 2, 7].map((weekStart) => dayText(startOfWeekAt(monday, zone, weekStart), zone));
+  expect(days).toEqual(['2026-10-26', '2026-10-20', '2026-10-25']);
 });

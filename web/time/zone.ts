@@ -102,6 +102,13 @@ export function startOfDayAt(moment: Date, zone: string, addDays = 0): Date {
   return startOfDay(year, month, day, zone);
 }
 
+/** The beginning of a moment's week; `weekStart`: the day that weeks begin on, 1 (Monday) to 7. */
+export function startOfWeekAt(moment: Date, zone: string, weekStart: number): Date {
+  const { year, month, day } = dayOf(moment, zone);
+  const weekday = new Date(Date.UTC(year, month - 1, day)).getUTCDay();
+  return startOfDayAt(moment, zone, -((weekday - weekStart + 7) % 7));
+}
+
 /** How many days of the calendar lie between the days of two moments: one of them may have 23 or 25 hours. */
 export function daysBetween(from: Date, to: Date, zone: string): number {
   const dayNumber = (moment: Date): number => Math.floor(wallMs(moment.getTime(), zone) / dayMs);

@@ -32,6 +32,7 @@ let owner: Awaited<ReturnType<typeof newCustomer>>;
 let dashboards: Clients['dashboards'];
 let answer: () => Promise<QueryResponse>;
 let questions = 0;
+let weekStart = 1;
 let onQuestion: (spec: InsightQuerySpec | undefined) => void;
 
 const start = (dataDir?: string): Promise<AccountsProcess> =>
@@ -47,7 +48,7 @@ const start = (dataDir?: string): Promise<AccountsProcess> =>
           return answer();
         },
         readDashboard: control.readDashboard,
-        timezoneOf: () => 'UTC',
+        ...{ timezoneOf: () => 'UTC', weekStartOf: () => weekStart },
         hasBots: async () => true,
         shares: control.shares,
         checkPassword: async (stored, password, from) =>
@@ -78,6 +79,7 @@ beforeEach(async () => {
   dashboards = accounts.as(bearer(owner, owner.projectId)).dashboards;
   answer = async () => total(questions);
   questions = 0;
+  weekStart = 1;
   onQuestion = () => {};
 });
 
@@ -317,6 +319,14 @@ describe('a rendering', () => {
     expect((await shown(token)).tiles).toHaveLength(2);
     await dashboards.upsert({ id: dashboardId, revision: 1, tiles: [] });
     expect((await shown(token)).tiles).toEqual([]);
+  });
+
+  it('is another one as soon as the project’s weeks begin on another day', async () => {
+    const { token } = await shareOne();
+    expect((await shown(token)).time?.weekStart).toBe(1);
+    weekStart = 7;
+    expect((await shown(token)).time?.weekStart).toBe(7);
+    expect(questions).toBe(2);
   });
 
   it('shows nothing to who waited for it while the link was revoked', async () => {

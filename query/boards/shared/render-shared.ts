@@ -8,6 +8,7 @@ import { createTokenBuckets } from '../../../platform/access/token-bucket.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { ShareRecord } from '../../../platform/dashboards/dashboard-list.ts';
 import type { FoundShare, ShareDirectory } from '../../../platform/dashboards/share-directory.ts';
+import type { WeekStartOf } from '../../../platform/zones/weeks.ts';
 import type { Annotation } from '../../../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import {
   type RenderRequest as BoardRequest,
@@ -24,6 +25,9 @@ import { type CheckPassword, createSharePasswords, refuseAfter } from './share-p
 import { sharedAnnotations, sharedTiles } from './shared-tiles.ts';
 
 interface SharedDeps {
+  /** The time zone of a project's reports. */
+  timezoneOf: (projectId: string) => string;
+  weekStartOf: WeekStartOf;
   shares: ShareDirectory;
   checkPassword: CheckPassword;
   /** The network of the caller's address. */
@@ -69,8 +73,9 @@ export function createRenderShared(deps: SharedDeps): RenderShared {
     refuseAfter(calls.take(from, 1), 'too many calls, try again later');
     const found = findShare(shares, token, clock);
     await requirePassword(isRight, found.share, password, deps.networkOf(context));
-    // What is taken from a dashboard is not shown again.
-    const key = `${found.share.id} ${found.revision} ${countBots}`;
+    // What is taken from a dashboard is not shown again, nor the days and weeks of another zone or beginning.
+    const calendar = `${deps.timezoneOf(found.projectId)} ${deps.weekStartOf(found.projectId)}`;
+    const key = `${found.share.id} ${found.revision} ${countBots} ${calendar}`;
     const answer = kept.get(key, () => renderShare(deps, found, !countBots));
     const { response, bytes } = await unlessGone(answer, context.signal);
     calls.charge(from, Math.floor(bytes / bytesOfCall));

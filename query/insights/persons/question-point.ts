@@ -40,9 +40,9 @@ export function readPoint(
   { point, timeRange }: { point: QuestionPoint; timeRange?: TimeRange | undefined },
   page: PersonsPage,
 ): Question {
-  const { spec, granularity, timezone, asOf } = point;
+  const { spec, granularity, timezone, weekStart, asOf } = point;
   if (spec === undefined) throw invalidArgument('point.spec', 'is required');
-  const request = { timeRange, granularity, timezone, ...(asOf && { asOf }) };
+  const request = { timeRange, granularity, timezone, weekStart, ...(asOf && { asOf }) };
   const counted = countedSpec(spec, point);
   const asked = within('point.', () =>
     readQuestion(projectId, create(QueryRequestSchema, { ...request, spec: counted })),

@@ -7,6 +7,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { checkGroupCount } from '../../../platform/filters/filter-bounds.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
+import type { WeekStartOf } from '../../../platform/zones/weeks.ts';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
@@ -57,6 +58,7 @@ const member = '.event';
 const maxCharacters = 8_388_608;
 
 export interface UserSources extends SegmentSources {
+  weekStartOf: WeekStartOf;
   clickhouse: RowReader;
 }
 
@@ -142,9 +144,9 @@ async function usersBehind(
   };
 }
 
-/** In the project's zone where it names none, with the segments that it names. */
+/** In the project's zone and weeks where it names none, with the segments that it names. */
 async function readPointOf(
-  { findSegment, timezoneOf, clock }: UserSources,
+  { findSegment, timezoneOf, weekStartOf, clock }: UserSources,
   projectId: string,
   { point, timeRange, segments }: SegmentUsersRequest & { point: QuestionPoint },
   page: PersonsPage,
@@ -153,6 +155,7 @@ async function readPointOf(
   const { spec } = point;
   const asked = {
     ...{ ...point, timezone: point.timezone || timezoneOf(projectId) },
+    weekStart: point.weekStart || weekStartOf(projectId),
     ...(spec && { spec: { ...spec, segments: [...new Set([...spec.segments, ...segments])] } }),
   };
   const question = readPoint(projectId, { point: asked, timeRange }, page);

@@ -4,13 +4,14 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Question } from './question.ts';
 import { bucketEnd } from './time-buckets.ts';
 
-type Buckets = Pick<Question, 'granularity' | 'timezone' | 'buckets'>;
+type Buckets = Pick<Question, 'granularity' | 'timezone' | 'weekStart' | 'buckets'>;
 
 /** When each bucket ends; the last one may end after the range. */
-export function bucketEnds({ granularity, timezone, buckets }: Buckets): number[] {
+export function bucketEnds(question: Buckets): number[] {
+  const { granularity, buckets } = question;
   const last = buckets.at(-1);
   if (last === undefined) return [];
-  return [...buckets.slice(1), bucketEnd(granularity, timezone, last)];
+  return [...buckets.slice(1), bucketEnd(granularity, question, last)];
 }
 
 /**

@@ -1,6 +1,7 @@
 // A question about every event of a range, for lists that are not questions and read events or persons as these do.
 
 import { create } from '@bufbuild/protobuf';
+import { monday } from '../../../platform/zones/weeks.ts';
 import {
   Granularity,
   InsightQuerySpecSchema,
@@ -23,7 +24,8 @@ export function plainQuestion({ projectId, project, bindings, range }: PlainRead
   return {
     ...{ projectId, project, bindings, ...range, asked: range, asOfMs: undefined },
     spec: create(InsightQuerySpecSchema),
-    ...{ timezone: 'UTC', granularity: Granularity.DAY, buckets: [range.fromMs] },
+    ...{ timezone: 'UTC', weekStart: monday },
+    ...{ granularity: Granularity.DAY, buckets: [range.fromMs] },
     ...{ breakdowns: [], breakdownKeys: [], standIns: undefined, groupLimit: 0 },
     ...{ everyEvent: every, filterGroups: every, notes: createNotes(), ...unplanned },
   };

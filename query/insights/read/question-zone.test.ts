@@ -5,7 +5,7 @@ import { timestampDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { zones } from '../../../platform/zones/zones.ts';
 import {
-  type Granularity,
+  Granularity,
   InsightType,
   type QueryResponse,
   SessionMetric,
@@ -18,6 +18,7 @@ import { exactText } from '../../filters/bindings.ts';
 
 const engine = useEngine();
 const projectZone = 'America/Vancouver';
+const projectWeekStart = 7;
 let service: ReadService;
 let project: AskedProject;
 /** Each statement with its parameters. */
@@ -31,6 +32,7 @@ beforeAll(async () => {
         return store.select(select, onRow);
       },
     }),
+    weekStartOf: (projectId) => (projectId === project.id ? projectWeekStart : 1),
     timezoneOf: (projectId) => (projectId === project.id ? projectZone : 'UTC'),
   });
   project = new AskedProject(service);
@@ -44,8 +46,10 @@ const timeRange = {
   from: timestampFromMs(Date.parse('2026-11-13T07:00Z')),
   to: timestampFromMs(Date.parse('2026-11-16T07:00Z')),
 };
-const ask = (spec: AskedSpec, fields: { timezone?: string; granularity?: Granularity } = {}) =>
-  service.insights(project.id).query({ spec, timeRange, ...fields });
+const ask = (
+  spec: AskedSpec,
+  fields: { timezone?: string; weekStart?: number; granularity?: Granularity } = {},
+) => service.insights(project.id).query({ spec, timeRange, ...fields });
 
 const events = [{ event: { kind: 'page_view' } }];
 const trends: AskedSpec = { insightType: InsightType.TRENDS, events };
@@ -83,6 +87,35 @@ it('a day is that of the newest rules, and a zone that is named comes first', as
   expect(own.timezone).toBe('Asia/Kolkata');
   expect(own.bucketLabels[0]).toBe('2026-11-13T00:00:00+05:30');
   expect(values(own)).toEqual([0, 1, 1, 0]);
+});
+
+it.each(ofBuckets)('without a day weeks begin on the project’s: %o', async (spec) => {
+  const weeks = async (weekStart?: number) => {
+    const asked = { granularity: Granularity.WEEK, ...(weekStart && { weekStart }) };
+    const answer = await ask(spec, asked);
+    return [answer.weekStart, ...answer.bucketLabels.map((label) => label.slice(0, 10))];
+  };
+  // The range is Friday the 13th to Sunday the 15th.
+  expect(await weeks()).toEqual([7, '2026-11-08', '2026-11-15']);
+  expect(await weeks(1)).toEqual([1, '2026-11-09']);
+  expect(await weeks(6)).toEqual([6, '2026-11-07', '2026-11-14']);
+  await expect(weeks(8)).rejects.toThrow('weekStart: must be 1 (Monday) to 7 (Sunday)');
+});
+
+it.each(others)('an answer without buckets names the day that weeks begin on: %o', async (spec) => {
+  expect((await ask(spec)).weekStart).toBe(projectWeekStart);
+});
+
+it('the persons behind a bucket are those of its week', async () => {
+  const point = { spec: trends, granularity: Granularity.WEEK, timezone: 'UTC' };
+  const users = (day: string, weekStart?: number) => {
+    const bucket = timestampFromMs(Date.parse(`${day}T00:00:00Z`));
+    const of = { ...point, bucket, ...(weekStart && { weekStart }) };
+    return service.insights(project.id).segmentUsers({ timeRange, point: of });
+  };
+  expect((await users('2026-11-08')).distinctIds).toEqual(['ada']);
+  expect((await users('2026-11-09', 1)).distinctIds).toEqual(['ada']);
+  await expect(users('2026-11-09')).rejects.toThrow('point.bucket');
 });
 
 it('a project without a zone is answered in UTC', async () => {

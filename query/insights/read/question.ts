@@ -33,7 +33,13 @@ import { bucketsOf } from './form-members.ts';
 import { maxFormulas } from './formula.ts';
 import { createNotes, type PlanNotes, type Range } from './plan-notes.ts';
 import type { PropertyTypes } from './property-types.ts';
-import { maxRangeMs, readGranularity, readTimezone, timeBuckets } from './time-buckets.ts';
+import {
+  maxRangeMs,
+  readGranularity,
+  readTimezone,
+  readWeekStart,
+  timeBuckets,
+} from './time-buckets.ts';
 
 const maxEvents = 20;
 const maxBreakdowns = 5;
@@ -70,6 +76,8 @@ export interface Question {
   readonly nowMs?: number;
   /** IANA name. */
   readonly timezone: string;
+  /** The day that weeks begin on: 1 is Monday, 7 Sunday. */
+  readonly weekStart: number;
   readonly granularity: Granularity;
   /** When the buckets begin, ascending, in milliseconds; the range itself for questions without buckets. */
   readonly buckets: readonly number[];
@@ -111,7 +119,10 @@ export function readQuestion(
   if (spec === undefined) throw invalidArgument('spec', 'is required');
   checkTexts(spec);
   const range = readRange(request);
-  const timezone = readTimezone(request.timezone);
+  const calendar = {
+    timezone: readTimezone(request.timezone),
+    weekStart: readWeekStart(request.weekStart),
+  };
   const granularity = readGranularity(request.granularity);
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
@@ -127,13 +138,13 @@ export function readQuestion(
     bindings,
     spec,
     ...{ ...range, asked: range },
-    timezone,
+    ...calendar,
     granularity,
     asOfMs: readAsOf(request),
     buckets:
       bucketsOf(spec) === 'none'
         ? [range.fromMs]
-        : timeBuckets(granularity, timezone, range.fromMs, range.toMs),
+        : timeBuckets(granularity, calendar, range.fromMs, range.toMs),
     breakdowns,
     breakdownKeys: breakdowns.map((name) =>
       name === '__proto__' ? (standIns?.protoKey ?? name) : name,

@@ -3,7 +3,7 @@
 import { ConnectError } from '@connectrpc/connect';
 import { expect, it } from 'vitest';
 import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { bucketStart, readTimezone, timeBuckets } from './time-buckets.ts';
+import { bucketStart, readTimezone, readWeekStart, timeBuckets } from './time-buckets.ts';
 
 it('a zone has one name, however it is spelled: each name that is used stays in memory', () => {
   const spellings = ['Europe/Berlin', 'europe/berlin', 'EUROPE/bERLIN'];
@@ -16,11 +16,20 @@ it.each(['+01:00', 'Mars/Olympus', 'UTC\0', 'a'.repeat(1_000_000)])('%.20s is no
   expect(() => readTimezone(name)).toThrow(ConnectError);
 });
 
+it('weeks begin on Monday unless a day is given', () => {
+  expect([0, 1, 4, 7].map(readWeekStart)).toEqual([1, 1, 4, 7]);
+  for (const day of [-1, 8]) {
+    expect(() => readWeekStart(day)).toThrow('weekStart: must be 1 (Monday) to 7 (Sunday)');
+  }
+});
+
 it('buckets that are known are those of their zone and length', () => {
   const from = Date.parse('2026-10-24T22:00:00Z');
   const to = Date.parse('2026-10-27T00:00:00Z');
-  const starts = (granularity: Granularity, zone: string): string[] =>
-    timeBuckets(granularity, zone, from, to).map((ms) => new Date(ms).toISOString().slice(0, 13));
+  const starts = (granularity: Granularity, zone: string, weekStart = 1): string[] =>
+    timeBuckets(granularity, { timezone: zone, weekStart }, from, to).map((ms) =>
+      new Date(ms).toISOString().slice(0, 13),
+    );
   for (const _ of ['new', 'known']) {
     // Clocks go back in Berlin: the 25th has 25 hours.
     expect(starts(Granularity.DAY, 'Europe/Berlin')).toEqual([
@@ -34,6 +43,13 @@ it('buckets that are known are those of their zone and length', () => {
     ]);
     expect(starts(Granularity.HOUR, 'Europe/Berlin')).toHaveLength(50);
     expect(starts(Granularity.WEEK, 'Europe/Berlin')).toEqual(['2026-10-18T22', '2026-10-25T23']);
+    // From Sunday, the day on which clocks go back, and from Saturday.
+    expect(starts(Granularity.WEEK, 'Europe/Berlin', 7)).toEqual(['2026-10-24T22']);
+    expect(starts(Granularity.WEEK, 'Europe/Berlin', 6)).toEqual(['2026-10-23T22']);
+    expect(starts(Granularity.WEEK, 'Europe/Berlin', 2)).toEqual([
+      '2026-10-19T22',
+      '2026-10-26T23',
+    ]);
   }
 });
 
@@ -56,7 +72,9 @@ it.each([
   [DAY, 'America/Sao_Paulo', '2018-11-04T12:00', '2018-11-04T03:00'],
   [DAY, 'Pacific/Apia', '2011-12-30T12:00', '2011-12-30T10:00'],
 ])('a bucket of %s in %s begins with its first moment', (granularity, zone, moment, start) => {
-  const iso = new Date(bucketStart(granularity, zone, Date.parse(`${moment}Z`))).toISOString();
+  const iso = new Date(
+    bucketStart(granularity, { timezone: zone, weekStart: 1 }, Date.parse(`${moment}Z`)),
+  ).toISOString();
   expect(iso.slice(0, 16)).toBe(start);
 });
 
@@ -74,7 +92,9 @@ it.each([
 ])('an hour of %s has one distance from UTC, on %s', (zone, day, times) => {
   const starts = times.map((time) => Date.parse(`${day}T${time}Z`));
   const hoursFrom = (fromMs: number, toMs: number): string[] =>
-    timeBuckets(Granularity.HOUR, zone, fromMs, toMs).map((ms) => new Date(ms).toISOString());
+    timeBuckets(Granularity.HOUR, { timezone: zone, weekStart: 1 }, fromMs, toMs).map((ms) =>
+      new Date(ms).toISOString(),
+    );
   const all = starts.map((ms) => new Date(ms).toISOString());
   // Every range that begins within finds the same hours.
   for (const [place, startMs] of starts.entries()) {

@@ -1,10 +1,11 @@
-// The buckets of a question: whole minutes, hours, days, weeks from Monday or months of a time zone. They are computed
-// here alone, by the zone's offsets (platform/zones), and given to the engine as a list, so that answer and statement
+// The buckets of a question: whole minutes, hours, days, weeks or months of a time zone. They are computed here
+// alone, by the zone's offsets (platform/zones), and given to the engine as a list, so that answer and statement
 // cannot differ, and a day without a midnight or an hour that comes twice needs no care elsewhere.
 
 import { dayMs, hourMs, minuteMs } from '../../../platform/clock.ts';
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { firstMoment, offsetMs, wallMs, wallText } from '../../../platform/zones/wall-clock.ts';
+import { type Calendar, firstDayOfWeek, isWeekday, monday } from '../../../platform/zones/weeks.ts';
 import { firstWhere, zones } from '../../../platform/zones/zones.ts';
 import { Granularity } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 
@@ -39,6 +40,13 @@ export function readTimezone(timezone: string): string {
   throw invalidArgument('timezone', 'must be the IANA name of a time zone');
 }
 
+/** Monday for 0. Throws invalid_argument for what is no weekday. */
+export function readWeekStart(weekStart: number): number {
+  if (weekStart === 0) return monday;
+  if (isWeekday(weekStart)) return weekStart;
+  throw invalidArgument('weekStart', 'must be 1 (Monday) to 7 (Sunday)');
+}
+
 /** `usual` unless given. Throws invalid_argument for a number that none has: JSON and binary requests can hold one. */
 export function readGranularity(granularity: Granularity, usual = Granularity.DAY): Granularity {
   if (granularity === Granularity.UNSPECIFIED) return usual;
@@ -52,7 +60,7 @@ export function readGranularity(granularity: Granularity, usual = Granularity.DA
  */
 export function timeBuckets(
   granularity: Granularity,
-  timezone: string,
+  calendar: Calendar,
   fromMs: number,
   toMs: number,
 ): number[] {
@@ -61,24 +69,25 @@ export function timeBuckets(
     const rule = `is at most ${maxRange} for the granularity ${Granularity[granularity]}`;
     throw invalidArgument('timeRange', rule);
   }
-  return bucketStarts(granularity, timezone, fromMs, toMs);
+  return bucketStarts(granularity, calendar, fromMs, toMs);
 }
 
 /** The same for any range. */
 export function bucketStarts(
   granularity: Granularity,
-  timezone: string,
+  calendar: Calendar,
   fromMs: number,
   toMs: number,
 ): number[] {
   const { unit } = lengths[granularity];
-  const starts = [bucketStart(granularity, timezone, fromMs)];
-  let place = placeAt(unit, wallMs(timezone, fromMs));
+  const { timezone, weekStart } = calendar;
+  const starts = [bucketStart(granularity, calendar, fromMs)];
+  let place = placeAt(unit, weekStart, wallMs(timezone, fromMs));
   const nextAfter = (startMs: number): number => {
     if (unit === 'minute') return startMs + minuteMs;
     if (unit === 'hour') return clockHour(timezone, startMs).endMs;
     place += 1;
-    return firstMoment(timezone, shownFrom(unit, place));
+    return firstMoment(timezone, shownFrom(unit, weekStart, place));
   };
   for (;;) {
     const startMs = starts.at(-1) ?? fromMs;
@@ -90,27 +99,32 @@ export function bucketStarts(
 }
 
 /** When the bucket of that moment ends. */
-export function bucketEnd(granularity: Granularity, timezone: string, ms: number): number {
+export function bucketEnd(granularity: Granularity, calendar: Calendar, ms: number): number {
   const { unit } = lengths[granularity];
-  const startMs = bucketStart(granularity, timezone, ms);
+  const { timezone, weekStart } = calendar;
+  const startMs = bucketStart(granularity, calendar, ms);
   if (unit === 'minute') return startMs + minuteMs;
   if (unit === 'hour') return clockHour(timezone, ms).endMs;
   // A zone may have left out a day, and its clock may show one again.
-  for (let place = placeAt(unit, wallMs(timezone, ms)) + 1; ; place += 1) {
-    const nextMs = firstMoment(timezone, shownFrom(unit, place));
+  for (let place = placeAt(unit, weekStart, wallMs(timezone, ms)) + 1; ; place += 1) {
+    const nextMs = firstMoment(timezone, shownFrom(unit, weekStart, place));
     if (nextMs > startMs) return nextMs;
   }
 }
 
 /** When the bucket of that moment begins. */
-export function bucketStart(granularity: Granularity, timezone: string, ms: number): number {
+export function bucketStart(
+  granularity: Granularity,
+  { timezone, weekStart }: Calendar,
+  ms: number,
+): number {
   const { unit } = lengths[granularity];
   const wall = wallMs(timezone, ms);
   if (unit === 'minute') return ms - (((wall % minuteMs) + minuteMs) % minuteMs);
   if (unit === 'hour') return clockHour(timezone, ms).startMs;
   // Where the clock went back over midnight, the next day has begun before.
-  for (let place = placeAt(unit, wall) + 1; ; place -= 1) {
-    const startMs = firstMoment(timezone, shownFrom(unit, place));
+  for (let place = placeAt(unit, weekStart, wall) + 1; ; place -= 1) {
+    const startMs = firstMoment(timezone, shownFrom(unit, weekStart, place));
     if (startMs <= ms) return startMs;
   }
 }
@@ -121,22 +135,24 @@ export function bucketLabels(timezone: string, buckets: readonly number[]): stri
 }
 
 /** The number of the day, week or month on the clock, from that of 1 January 1970. */
-function placeAt(unit: Unit, wall: number): number {
+function placeAt(unit: Unit, weekStart: number, wall: number): number {
   const day = Math.floor(wall / dayMs);
-  if (unit === 'week') return Math.floor((day + mondayShift) / 7);
+  if (unit === 'week') {
+    return (firstDayOfWeek(day, weekStart) - firstDayOfWeek(0, weekStart)) / daysOfWeek;
+  }
   if (unit !== 'month') return day;
   const date = new Date(wall);
   return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }
 
 /** The date and time at which a day, week or month begins on the clock, as if it were UTC. */
-function shownFrom(unit: Unit, place: number): number {
+function shownFrom(unit: Unit, weekStart: number, place: number): number {
   if (unit === 'month') return Date.UTC(1970, place);
-  return (unit === 'week' ? place * 7 - mondayShift : place) * dayMs;
+  const day = unit === 'week' ? firstDayOfWeek(0, weekStart) + place * daysOfWeek : place;
+  return day * dayMs;
 }
 
-/** 1 January 1970 was a Thursday. */
-const mondayShift = 3;
+const daysOfWeek = 7;
 
 /**
  * The moments of the hour on the clock of `ms` that have its distance from UTC, half-open. Clocks change at any minute,

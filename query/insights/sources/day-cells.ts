@@ -80,15 +80,18 @@ export interface QuestionDays extends Range {
  * either in the range or not. Undefined where the range has no days to keep.
  */
 export function daysOfQuestion(
-  question: Pick<Question, 'fromMs' | 'toMs' | 'buckets' | 'granularity' | 'timezone'>,
+  question: Pick<
+    Question,
+    'fromMs' | 'toMs' | 'buckets' | 'granularity' | 'timezone' | 'weekStart'
+  >,
 ): QuestionDays | undefined {
   if (!hasDays(question)) return undefined;
-  const { fromMs, toMs, buckets, granularity, timezone } = question;
+  const { fromMs, toMs, buckets, granularity } = question;
   const [firstOfRange, lastOfRange] = [Math.floor(fromMs / dayMs), Math.ceil(toMs / dayMs) - 1];
   const whole = { first: Math.ceil(fromMs / dayMs), last: Math.floor(toMs / dayMs) - 1 };
   const [startMs, endMs] = [firstOfRange * dayMs, (lastOfRange + 1) * dayMs];
   const startsOf = (of: Granularity): number[] =>
-    bucketStarts(of, timezone, startMs, endMs + 2 * dayMs);
+    bucketStarts(of, question, startMs, endMs + 2 * dayMs);
   const starts = buckets.length === 1 ? [] : startsOf(granularity);
   const isCut = (ms: number): boolean => starts.includes(ms);
   const first = isCut(fromMs) ? firstOfRange : whole.first;
@@ -203,14 +206,16 @@ const layout = 3;
 
 /**
  * The text with the values of its parameters, so that equal keys mean equal cells, after a change of the code too.
- * Where a UTC day is cut depends on the zone, its rules and the length of buckets.
+ * Where a UTC day is cut depends on the zone, its rules, the length of buckets, and the day that weeks begin on.
  */
-function keyOf({ bindings, buckets, timezone, granularity }: Question, sql: string): string {
+function keyOf(question: Question, sql: string): string {
+  const { bindings, buckets, timezone, granularity, weekStart } = question;
   const values = sql.replace(/\{(p\d+):([^}]*)\}/g, (_, name: string, type: string) =>
     JSON.stringify([type, exactText(bindings.params[name])]),
   );
   const rules = timezone === 'UTC' ? [] : [zones.versions.used];
-  const cut = buckets.length === 1 ? [] : [timezone, granularity, ...rules];
+  const weeks = granularity === Granularity.WEEK ? [weekStart] : [];
+  const cut = buckets.length === 1 ? [] : [timezone, granularity, ...weeks, ...rules];
   return createHash('sha256')
     .update(JSON.stringify([layout, values, cut]))
     .digest('hex')

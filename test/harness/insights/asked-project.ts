@@ -23,6 +23,7 @@ export interface AskedRange {
   fromMs: number;
   toMs: number;
   timezone?: string;
+  weekStart?: number;
   granularity?: Granularity;
 }
 

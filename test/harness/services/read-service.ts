@@ -57,6 +57,8 @@ interface ReadServiceOptions {
   insightMemoryBytes?: number;
   /** The zone of a project's questions that name none; UTC unless given. */
   timezoneOf?: (projectId: string) => string;
+  /** Their weeks begin on Monday unless given. */
+  weekStartOf?: (projectId: string) => number;
   /** None unless given. */
   findSegment?: FindSegment;
   /** The moment before asking unless given: tests store their rows themselves. */
@@ -93,6 +95,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
             insightMemoryBytes: options.insightMemoryBytes,
           }),
           timezoneOf: options.timezoneOf ?? (() => 'UTC'),
+          ...(options.weekStartOf && { weekStartOf: options.weekStartOf }),
           completeUntilMs: options.completeUntilMs ?? (async () => Date.now()),
           ...(options.findSegment && { findSegment: options.findSegment }),
           ...(options.streams && { streams: options.streams }),

@@ -51,15 +51,12 @@ export function windowStart(question: Question, window: Window, startMs: number)
 }
 
 /** When so many days before a bucket begin, ascending. */
-function daysBefore(
-  { granularity, timezone }: Question,
-  count: number,
-  startMs: number | undefined,
-): number[] {
+function daysBefore(question: Question, count: number, startMs: number | undefined): number[] {
+  const { granularity } = question;
   const days = startMs === undefined ? [] : [startMs];
   while (days.length <= count) {
     const [firstMs = 0] = days;
-    days.unshift(bucketStart(granularity, timezone, firstMs - 1));
+    days.unshift(bucketStart(granularity, question, firstMs - 1));
   }
   return days.slice(0, -1);
 }

@@ -149,9 +149,10 @@ function statesSql(users: string, { buckets }: Activity, names: readonly string[
 }
 
 /** When the bucket before the first one begins, and when it ends. */
-function bucketBefore({ granularity, timezone, buckets, fromMs }: Question) {
+function bucketBefore(question: Question) {
+  const { granularity, buckets, fromMs } = question;
   const firstMs = buckets[0] ?? fromMs;
-  return { firstMs, beforeMs: bucketStart(granularity, timezone, firstMs - 1) };
+  return { firstMs, beforeMs: bucketStart(granularity, question, firstMs - 1) };
 }
 
 /** SELECT of bitColumns and bornColumn, in which only bits of buckets in the range count. */

@@ -164,11 +164,11 @@ function makeAsk({ below, oneOf }: Dice, insightType: InsightType, events: numbe
 
 function plainQuestion({ ask, matches }: ReturnType<typeof makeAsk>): PlainQuestion {
   const { granularity, timezone, fromMs, toMs, asOfMs = Number.POSITIVE_INFINITY } = ask;
-  const zone = timezone === '' ? 'UTC' : timezone;
-  const buckets = timeBuckets(granularity, zone, fromMs, toMs);
+  const calendar = { timezone: timezone === '' ? 'UTC' : timezone, weekStart: 1 };
+  const buckets = timeBuckets(granularity, calendar, fromMs, toMs);
   return {
     ...{ buckets, fromMs, toMs, matches },
-    beforeMs: bucketStart(granularity, zone, (buckets[0] ?? 0) - 1),
+    beforeMs: bucketStart(granularity, calendar, (buckets[0] ?? 0) - 1),
     groupLimit: ask.spec.breakdowns?.length === 0 ? undefined : 2,
     events: rows
       .filter(({ receiveTimeMs }) => receiveTimeMs <= asOfMs)

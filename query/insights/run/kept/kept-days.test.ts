@@ -245,11 +245,19 @@ describe('kept days', () => {
 
   it.each(zoned)('lack who was there before a day of %s', async (timezone) => {
     // London has the clock of UTC by then.
-    const fromMs = bucketStart(Granularity.DAY, timezone, firstMs + 6 * dayMs);
+    const fromMs = bucketStart(Granularity.DAY, { timezone, weekStart: 1 }, firstMs + 6 * dayMs);
     await expectAsRows({ ...trends, events: [users] }, { ...berlin, timezone, fromMs });
     // Another series has the same days kept once more, from a range that begins elsewhere.
     const more = { ...users, event: { kind: 'purchase' } };
     await expectAsRows({ ...trends, events: [users, more] }, { ...berlin, timezone });
+  });
+
+  it('of weeks that begin on another day are not found', async () => {
+    const weekly = { ...berlin, granularity: Granularity.WEEK };
+    const events = [{ event: { kind: 'page_view' } }, users];
+    for (const weekStart of [1, 7, 6]) {
+      await expectAsRows({ ...trends, events }, { ...weekly, weekStart });
+    }
   });
 
   it('have the users of more days than a number has bits', async () => {

@@ -54,6 +54,9 @@ function featuresOf(question: Question): string[] {
     ...(question.formulas ? ['formulas'] : []),
     ...(question.formulas && breakdowns.length > 0 ? ['formulas by groups'] : []),
     ...funnelFeatures(question),
+    ...(question.granularity === 'WEEK' && question.weekStart
+      ? ['weeks', `weeks from ${question.weekStart}`]
+      : []),
     ...(question.asOfMs === undefined ? [] : ['as of']),
     ...(question.includeCookieless ? ['cookieless'] : []),
     ...(question.includeStepTiming ? ['step timing'] : []),

@@ -89,6 +89,7 @@ export class QuestionSource {
   readonly #compare: Deal<NonNullable<Question['compare']>>;
   readonly #touch: Deal<'FIRST' | 'EVERY'>;
   readonly #first: Deal<'IN_RANGE' | 'EVER' | 'RECURRING'>;
+  readonly #weekStart: Deal<number>;
 
   constructor(seed: number, project: GeneratedProject) {
     this.#draw = createDraw(seed);
@@ -117,6 +118,8 @@ export class QuestionSource {
     this.#nodeKind = createDeck(this.#draw, ['EVENT_KIND', 'PROPERTY'] as const);
     this.#compare = createDeck(this.#draw, comparisons);
     this.#touch = createDeck(this.#draw, ['FIRST', 'EVERY', 'EVERY'] as const);
+    // Drawn apart, so that it changes none of the others.
+    this.#weekStart = createDeck(createDraw(seed + 2), [0, 7, 6, 7, 2, 3, 4, 5]);
     this.#first = createDeck(this.#draw, ['IN_RANGE', 'EVER', 'RECURRING'] as const);
   }
 
@@ -462,7 +465,9 @@ export class QuestionSource {
     const unit = granularity === 'DAY' && draw.chance(0.3) ? {} : { granularity };
     const nanos = draw.chance(0.1) ? { fromNanos: 1, toNanos: 999_999 } : {};
     const { fromMs, toMs } = this.#span(season, granularity, form);
-    return { fromMs, toMs: lastSureMs(timezone, toMs), ...zone, ...unit, ...nanos };
+    const weekStart = granularity === 'WEEK' ? this.#weekStart() : 0;
+    const weeks = weekStart === 0 ? {} : { weekStart };
+    return { fromMs, toMs: lastSureMs(timezone, toMs), ...zone, ...unit, ...weeks, ...nanos };
   }
 
   #span(season: Season, granularity: Unit, form: string): { fromMs: number; toMs: number } {

@@ -116,6 +116,8 @@ export interface Question {
   toNanos?: number;
   granularity?: Unit;
   timezone?: string;
+  /** 1 is Monday. */
+  weekStart?: number;
   asOfMs?: number;
 }
 
@@ -184,6 +186,7 @@ export function requestOf(question: Question): Record<string, unknown> {
     },
     granularity: question.granularity && `GRANULARITY_${question.granularity}`,
     timezone: question.timezone,
+    weekStart: question.weekStart,
     asOf: question.asOfMs === undefined ? undefined : moment(question.asOfMs),
   };
 }

@@ -900,6 +900,13 @@ export declare type RenderedTime = Message<"dashboard.dashboards.v1.RenderedTime
    * @generated from field: repeated dashboard.projects.v1.ClockOffset clock = 22;
    */
   clock: ClockOffset[];
+
+  /**
+   * The day that weeks begin on: 1 is Monday, 7 Sunday.
+   *
+   * @generated from field: int32 week_start = 23;
+   */
+  weekStart: number;
 };
 
 /**
@@ -1197,7 +1204,7 @@ export enum TimeRangePreset {
   LAST_12_MONTHS = 7,
 
   /**
-   * Since Monday.
+   * Since the day that the project's weeks begin on.
    *
    * @generated from enum value: TIME_RANGE_PRESET_THIS_WEEK = 8;
    */
@@ -1223,6 +1230,13 @@ export enum TimeRangePreset {
    * @generated from enum value: TIME_RANGE_PRESET_THIS_YEAR = 11;
    */
   THIS_YEAR = 11,
+
+  /**
+   * The week before this one, whole.
+   *
+   * @generated from enum value: TIME_RANGE_PRESET_LAST_WEEK = 20;
+   */
+  LAST_WEEK = 20,
 }
 
 /**

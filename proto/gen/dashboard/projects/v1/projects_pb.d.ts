@@ -92,6 +92,13 @@ export declare type Project = Message<"dashboard.projects.v1.Project"> & {
    * @generated from field: dashboard.projects.v1.Exclusions exclusions = 24;
    */
   exclusions?: Exclusions | undefined;
+
+  /**
+   * The day that weeks begin on: 1 is Monday, 7 Sunday. Monday unless set.
+   *
+   * @generated from field: int32 week_start = 25;
+   */
+  weekStart: number;
 };
 
 /**
@@ -433,6 +440,13 @@ export declare type UpdateRequest = Message<"dashboard.projects.v1.UpdateRequest
    * @generated from field: dashboard.projects.v1.Exclusions exclusions = 24;
    */
   exclusions?: Exclusions | undefined;
+
+  /**
+   * 1 (Monday) to 7 (Sunday).
+   *
+   * @generated from field: optional int32 week_start = 25;
+   */
+  weekStart?: number | undefined;
 };
 
 /**

@@ -868,6 +868,13 @@ export declare type QueryRequest = Message<"shared.insights.v1.QueryRequest"> & 
    * @generated from field: bool explain = 20;
    */
   explain: boolean;
+
+  /**
+   * The day that weeks begin on: 1 is Monday, 7 Sunday; the project's unless given.
+   *
+   * @generated from field: int32 week_start = 21;
+   */
+  weekStart: number;
 };
 
 /**
@@ -1099,6 +1106,13 @@ export declare type QueryResponse = Message<"shared.insights.v1.QueryResponse"> 
    * @generated from field: repeated shared.insights.v1.NamedSegment segments = 28;
    */
   segments: NamedSegment[];
+
+  /**
+   * The day that weeks begin on in this answer: 1 is Monday, 7 Sunday.
+   *
+   * @generated from field: int32 week_start = 29;
+   */
+  weekStart: number;
 };
 
 /**
@@ -2429,6 +2443,13 @@ export declare type QuestionPoint = Message<"shared.insights.v1.QuestionPoint"> 
    * @generated from field: optional string currency = 14;
    */
   currency?: string | undefined;
+
+  /**
+   * As in QueryRequest.
+   *
+   * @generated from field: int32 week_start = 20;
+   */
+  weekStart: number;
 };
 
 /**
@@ -2555,7 +2576,8 @@ export enum InsightType {
 export declare const InsightTypeSchema: GenEnum<InsightType>;
 
 /**
- * The length of a bucket of time. Buckets begin at whole minutes, hours, days, Mondays and months of the time zone.
+ * The length of a bucket of time. Buckets begin at whole minutes, hours, days and months of the time zone, and with the
+ * day that its weeks begin on.
  *
  * @generated from enum shared.insights.v1.Granularity
  */

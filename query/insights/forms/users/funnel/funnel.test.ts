@@ -156,7 +156,12 @@ function drawAsk(draw: Draw, order: Order): { ask: Ask; plain: PlainFunnel } {
     plain: {
       ...{ fromMs, toMs, windowMs, isFirstOnly, openFromMs, isHeld: held !== '' },
       order: order === Order.ANY ? 'any' : order === Order.STRICT ? 'strict' : 'ordered',
-      buckets: timeBuckets(granularity, timezone || 'UTC', fromMs, toMs),
+      buckets: timeBuckets(
+        granularity,
+        { timezone: timezone || 'UTC', weekStart: 1 },
+        fromMs,
+        toMs,
+      ),
       steps: steps.map(matchesOf),
       exclusions: exclusions.map(({ step, fromStep, toStep }) => ({
         matches: matchesOf(step),

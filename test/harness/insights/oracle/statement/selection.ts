@@ -35,7 +35,9 @@ const minuteMs = 60_000;
 export function bucketKey(question: Question, ts: string): string {
   const unit = unitOf(question);
   const local = `timezone(${text(zoneOf(question))}, timezone('UTC', epoch_ms(CAST(${ts} AS BIGINT))))`;
-  const key = `date_trunc(${text(unit)}, ${local})::VARCHAR`;
+  // Weeks of DuckDB begin on Monday: the day is moved there, and the Monday stands for the week.
+  const moved = unit === 'week' ? `(${local} - to_days(${(question.weekStart ?? 1) - 1}))` : local;
+  const key = `date_trunc(${text(unit)}, ${moved})::VARCHAR`;
   return unit === 'minute' || unit === 'hour'
     ? `(${key} || '@' || (epoch_ms(${local}) - ${ts})::VARCHAR)`
     : key;
