@@ -232,6 +232,7 @@ function projectMessage(record: ProjectRecord): Project {
     compat: [...(record.compat ?? [])],
     allowedOrigins: [...(record.allowedOrigins ?? [])],
     weekStart: weekStartOf(record),
+    currency: record.currency ?? '',
     ...(record.exclusions && { exclusions: exclusionsMessage(record.exclusions) }),
   });
 }

@@ -101,3 +101,16 @@ it('keeps the day that weeks begin on, which is Monday unless set', async () => 
   }
   expect((await projects.get({})).project?.weekStart).toBe(7);
 });
+
+it('keeps a currency of three capitals until it is emptied', async () => {
+  expect((await projects.get({})).project?.currency).toBe('');
+  expect((await projects.update({ currency: 'EUR' })).project?.currency).toBe('EUR');
+  await projects.update({ displayName: 'One more name' });
+  for (const currency of ['eur', 'EURO', 'E R', '€', 'EUR ']) {
+    await expect(projects.update({ currency })).rejects.toMatchObject(
+      invalid('currency: must be three capitals, such as EUR'),
+    );
+  }
+  expect((await projects.get({})).project?.currency).toBe('EUR');
+  expect((await projects.update({ currency: '' })).project?.currency).toBe('');
+});

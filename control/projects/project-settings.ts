@@ -24,12 +24,13 @@ import { displayNameField, invalidArgument, timezoneField } from '../request-fie
 
 type ProjectSettings = Pick<
   ProjectRecord,
-  'displayName' | 'timezone' | 'compat' | 'allowedOrigins' | 'exclusions' | 'weekStart'
+  'displayName' | 'timezone' | 'compat' | 'allowedOrigins' | 'exclusions' | 'weekStart' | 'currency'
 >;
 
 /** Only the settings that the request names. Throws invalid_argument. */
 export function changedSettings(request: UpdateRequest): Partial<ProjectSettings> {
-  const { displayName, timezone, compat, allowedOrigins, exclusions, weekStart } = request;
+  const { displayName, timezone, compat, allowedOrigins, exclusions, weekStart, currency } =
+    request;
   return {
     ...(displayName !== undefined && { displayName: displayNameField('displayName', displayName) }),
     ...(timezone !== undefined && { timezone: timezoneField('timezone', timezone) }),
@@ -39,6 +40,7 @@ export function changedSettings(request: UpdateRequest): Partial<ProjectSettings
     }),
     ...(exclusions !== undefined && { exclusions: exclusionsField('exclusions', exclusions) }),
     ...(weekStart !== undefined && { weekStart: weekdayField('weekStart', weekStart) }),
+    ...(currency !== undefined && { currency: currencyField('currency', currency) }),
   };
 }
 
@@ -60,6 +62,12 @@ export function exclusionsMessage(lists: Exclusions): ExclusionsMessage {
 function weekdayField(field: string, weekday: number): number {
   if (isWeekday(weekday)) return weekday;
   throw invalidArgument(field, 'must be 1 (Monday) to 7 (Sunday)');
+}
+
+/** As the rule of events' `currency` has it; empty for none. */
+function currencyField(field: string, currency: string): string {
+  if (currency === '' || /^[A-Z]{3}$/.test(currency)) return currency;
+  throw invalidArgument(field, 'must be three capitals, such as EUR');
 }
 
 function compatField(field: string, names: readonly string[]): readonly string[] {

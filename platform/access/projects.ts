@@ -30,6 +30,8 @@ export interface ProjectRecord {
   exclusions?: Exclusions;
   /** The day that weeks begin on, 1 (Monday) to 7 (Sunday): Monday unless set. */
   weekStart?: number;
+  /** Three capitals: the currency that pages show first. */
+  currency?: string;
 }
 
 export interface ApiKeyRecord {
@@ -77,6 +79,7 @@ function isProject(value: unknown): value is ProjectRecord {
   if (exclusions !== undefined && !isExclusions(exclusions)) return false;
   const weekStart: unknown = Reflect.get(value, 'weekStart');
   if (weekStart !== undefined && !isWeekday(weekStart)) return false;
+  if (!['string', 'undefined'].includes(typeof Reflect.get(value, 'currency'))) return false;
   return Array.isArray(keys) && keys.every(isKey);
 }
 

@@ -2,14 +2,20 @@
 
 import { create } from '@bufbuild/protobuf';
 import { useState } from 'preact/hooks';
-import { EventFilterSchema } from '../../proto/gen/common/v1/filter_pb.js';
+import {
+  type EventFilter,
+  EventFilterSchema,
+  PropertyFilterSchema,
+} from '../../proto/gen/common/v1/filter_pb.js';
 import type { Goal } from '../../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { inProject } from '../client.ts';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
+import { isValue } from '../question/rows-link.ts';
 import { NumberPropertyField, ScopeFields } from '../question/scope-fields.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { toast } from '../ui/toasts.tsx';
+import { currentProject } from '../workspace.ts';
 import { goalsClient } from './goals-client.ts';
 
 /** Without `before` the goal is new. */
@@ -67,7 +73,30 @@ export function GoalDialog(props: {
           value={valueProperty}
           onValue={setValueProperty}
         />
+        {valueProperty.trim() === '' ? null : <Currency {...{ event, onChange: setEvent }} />}
       </Form>
     </Dialog>
+  );
+}
+
+/** Amounts of all currencies are one sum, unless a condition keeps one: the project's by a click. */
+function Currency(props: { event: EventFilter; onChange: (event: EventFilter) => void }) {
+  const { event, onChange } = props;
+  const own = currentProject.value?.currency;
+  if (event.filters.some(({ property }) => property === 'currency')) return null;
+  const isOwn = create(PropertyFilterSchema, own ? isValue('currency', own) : {});
+  return (
+    <p class="hint">
+      Amounts of every currency are added up, unless a condition keeps one.{' '}
+      {own ? (
+        <button
+          type="button"
+          class="link"
+          onClick={() => onChange({ ...event, filters: [...event.filters, isOwn] })}
+        >
+          Count {own} alone
+        </button>
+      ) : null}
+    </p>
   );
 }

@@ -13,7 +13,9 @@ import { LineChart } from '../charts/line-chart.tsx';
 import { labelDay } from '../time/labels.ts';
 import { formatLabel } from '../time/time.tsx';
 import { plural } from '../ui/figures.ts';
+import { currentProject } from '../workspace.ts';
 import { drawnSeries, formatOf, seriesName } from './names.ts';
+import { ownCurrencyFirst } from './own-currency-first.ts';
 import {
   bucketOf,
   type Figure,
@@ -24,11 +26,19 @@ import {
   timeStyle,
 } from './shown.ts';
 
+/** The series as they are shown. */
+type Ordered = { series: readonly TrendSeries[] };
+
 /** A double tells so many decimal digits apart. */
 const sureDigits = 15;
 
 export function Trends(shown: Shown<TrendsResult>) {
-  const { spec, result, previous, granularity, labels, label, onOpen, onPersons } = shown;
+  const { spec, previous, granularity, labels, label, onOpen, onPersons } = shown;
+  const own = currentProject.value?.currency;
+  const result = useMemo(
+    () => ({ series: ownCurrencyFirst(shown.result.series, own) }),
+    [shown.result, own],
+  );
   const alone = result.series.length === 1 ? shown.name : undefined;
   const nameOf = (series: TrendSeries): string => alone ?? seriesName(spec, series);
   const lines = useMemo(() => {
@@ -103,13 +113,13 @@ function inTable({ insightType }: InsightQuerySpec, value: number | undefined): 
 }
 
 /** Only payments have any. */
-function hasSeveralCurrencies({ series }: TrendsResult): boolean {
+function hasSeveralCurrencies({ series }: Ordered): boolean {
   return new Set(series.map(({ currency }) => currency)).size > 1;
 }
 
 /** The numbers of a bucket that count persons: a formula has none, and all others are no group. */
 function figuresAt(
-  { series }: TrendsResult,
+  { series }: Ordered,
   nameOf: (series: TrendSeries) => string,
   label: string,
 ): Figure[] {
@@ -125,7 +135,7 @@ function figuresAt(
 }
 
 /** A click on a chart of one line means its events; among several lines, all events of the bucket. */
-function onlySeries({ series }: TrendsResult): Rows {
+function onlySeries({ series }: Ordered): Rows {
   const [first, ...others] = series;
   if (!first) return { kind: '' };
   if (others.some(({ eventKind }) => eventKind !== first.eventKind)) return { kind: '' };

@@ -65,10 +65,11 @@ export function Page() {
 function General({ project }: { project: Project }) {
   const [displayName, setDisplayName] = useState(project.displayName);
   const [timezone, setTimezone] = useState(project.timezone || 'UTC');
+  const [currency, setCurrency] = useState(project.currency);
   const [weekday, setWeekday] = useState(String(project.weekStart || 1));
   const save = async (): Promise<void> => {
     const weekStart = Number(weekday);
-    const changed = { id: project.id, displayName, timezone, weekStart };
+    const changed = { id: project.id, displayName, timezone, weekStart, currency };
     await projectsClient.update(changed, inProject(project.id));
     await loadWorkspace();
     // Answers of other days and weeks.
@@ -85,6 +86,14 @@ function General({ project }: { project: Project }) {
         value={weekday}
         options={weekdayOptions()}
         onValue={setWeekday}
+      />
+      <Field
+        label="Currency"
+        hint="Three capitals, such as EUR. Revenue in it comes first. Nothing is converted, and amounts without a currency stay apart."
+        placeholder="None"
+        maxLength={3}
+        value={currency}
+        onValue={(text) => setCurrency(text.toUpperCase())}
       />
     </Form>
   );

@@ -99,6 +99,14 @@ export declare type Project = Message<"dashboard.projects.v1.Project"> & {
    * @generated from field: int32 week_start = 25;
    */
   weekStart: number;
+
+  /**
+   * The currency that pages show first: three capitals, such as EUR; empty for none. Nothing is converted to it, and
+   * amounts that name no currency do not count as its.
+   *
+   * @generated from field: string currency = 26;
+   */
+  currency: string;
 };
 
 /**
@@ -447,6 +455,13 @@ export declare type UpdateRequest = Message<"dashboard.projects.v1.UpdateRequest
    * @generated from field: optional int32 week_start = 25;
    */
   weekStart?: number | undefined;
+
+  /**
+   * Three capitals; empty for none.
+   *
+   * @generated from field: optional string currency = 26;
+   */
+  currency?: string | undefined;
 };
 
 /**
