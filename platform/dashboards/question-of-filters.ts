@@ -14,9 +14,10 @@ export function questionOfFilters({
   filterGroups,
   filterGroupsOperator,
   segments,
+  notInSegments,
 }: DashboardFilters): InsightQuerySpec {
   return create(InsightQuerySpecSchema, {
     ...{ insightType: InsightType.TRENDS, events: [{}] },
-    ...{ filterGroups, filterGroupsOperator, segments },
+    ...{ filterGroups, filterGroupsOperator, segments, notInSegments },
   });
 }

@@ -54,7 +54,7 @@ async function readFeed(
 ) {
   const { propertyFilters: filters, ...request } = asked.request;
   const named = { ...request, filters, filtersField: 'propertyFilters', profileId: '', kinds: [] };
-  const listed = await readListed(options, projectId, request.segments);
+  const listed = await readListed(options, projectId, request);
   const selection = readSelection(projectId, named, asked.seal, listed);
   const { events, nextPageToken } = await readEventPage(options, selection, deadline, undefined);
   return { events: events.map((event) => plainEvent(event, standIns)), nextPageToken };

@@ -24,7 +24,7 @@ export async function listActivity(
 ): Promise<ListResponse> {
   const seal = sealOf(ListRequestSchema, projectId, request);
   const asked = { ...request, events: [], filtersField: 'filters' };
-  const listed = await readListed(options, projectId, request.segments);
+  const listed = await readListed(options, projectId, request);
   const selection = readSelection(projectId, asked, seal, listed);
   const { events, nextPageToken } = await readEventPage(options, selection, deadline, standIns);
   const ids = new Set(events.map(({ profileId }) => profileId).filter(Boolean));

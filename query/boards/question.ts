@@ -10,6 +10,13 @@ import {
   type QueryRequest,
   QueryRequestSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import {
+  fieldsBelow,
+  isEmpty,
+  ownFields,
+  type SegmentFilter,
+  withMore,
+} from '../insights/segments/segment-filter.ts';
 import { type BoardTime, type Range, rangeMessage } from './board-time.ts';
 import { filtersOfPeople, saysOfBots } from './bots.ts';
 import { combinedFilters } from './combined-filters.ts';
@@ -37,14 +44,14 @@ export function questionOf(
   });
 }
 
-/** A dashboard's filters with more segments. */
+/** A dashboard's filters with more segments. Throws invalid_argument where they are too many together. */
 export function withSegments(
   filters: DashboardFilters | undefined,
-  segments: readonly string[],
+  more: SegmentFilter,
 ): DashboardFilters | undefined {
-  if (segments.length === 0) return filters;
+  if (isEmpty(more)) return filters;
   const own = filters ?? create(DashboardFiltersSchema);
-  return { ...own, segments: [...own.segments, ...segments] };
+  return { ...own, ...withMore(own, more, { fields: ownFields, whose: 'the filters' }) };
 }
 
 /** The question with a dashboard's filters besides its own. Throws invalid_argument as questionOf does. */
@@ -53,10 +60,13 @@ export function withFilters(
   filters: DashboardFilters | undefined,
 ): InsightQuerySpec {
   if (filters === undefined) return spec;
-  const segments = [...new Set([...spec.segments, ...filters.segments])];
-  if (filters.filterGroups.length === 0) return { ...spec, segments };
+  const segments = withMore(filters, spec, {
+    fields: fieldsBelow('spec.'),
+    whose: 'the dashboard',
+  });
+  if (filters.filterGroups.length === 0) return { ...spec, ...segments };
   const own = { groups: spec.filterGroups, operator: spec.filterGroupsOperator };
   const boards = { groups: filters.filterGroups, operator: filters.filterGroupsOperator };
   const { groups, operator } = combinedFilters(own, boards);
-  return { ...spec, segments, filterGroups: [...groups], filterGroupsOperator: operator };
+  return { ...spec, ...segments, filterGroups: [...groups], filterGroupsOperator: operator };
 }

@@ -12,7 +12,7 @@ import {
   type RenderResponse,
   RenderResponseSchema,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import { checkSegmentIds } from '../insights/read/question.ts';
+import { checkSegments } from '../insights/segments/segment-filter.ts';
 import { type AnswerDeps, answerTiles } from './answer-tiles.ts';
 import { boardTime, timeMessage } from './board-time.ts';
 import { checkFilters } from './check-question.ts';
@@ -38,7 +38,7 @@ export async function renderDashboard(
   if (id === '') throw invalidArgument('id', 'is required');
   // Else each tile would name a field that the caller has not sent.
   if (request.filters !== undefined) checkFilters(request.filters);
-  checkSegmentIds(request.segments, 'segments');
+  checkSegments(request);
   const dashboard = await deps.readDashboard(projectId, id);
   if (dashboard === undefined) {
     throw new ConnectError('the project has no such dashboard', Code.NotFound);
@@ -58,7 +58,7 @@ export async function renderDashboard(
   const results = await answerTiles(deps, {
     projectId,
     tiles: dashboard.tiles,
-    filters: withSegments(request.filters ?? dashboard.filters, request.segments),
+    filters: withSegments(request.filters ?? dashboard.filters, request),
     includeCookieless: request.includeCookieless ?? dashboard.includeCookieless,
     leavesOutBots: leaveOutBots === true && hasBots === true,
     time,

@@ -58,7 +58,7 @@ export async function* listProfiles(
 ): AsyncGenerator<ListResponse> {
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
-  const listed = await readListed(options, projectId, request.segments);
+  const listed = await readListed(options, projectId, request);
   const asked = { projectId, project, bindings, range: readTimeRange(undefined) };
   const inSegments = profilesListedSql(asked, listed, profileKeySql('id'));
   const selection = readProfileSelection(projectId, request, bindings, inSegments);

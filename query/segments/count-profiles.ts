@@ -36,7 +36,8 @@ export async function countProfiles(
   const segments = await segmentsField(sources, projectId, request);
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
-  const listed = { segments, timezone: timezoneOf(projectId), nowMs: clock.nowMs() };
+  const filter = { segments: [...segments.keys()], notInSegments: [] };
+  const listed = { segments, filter, timezone: timezoneOf(projectId), nowMs: clock.nowMs() };
   const asked = { projectId, project, bindings, range };
   const isIn = profilesListedSql(asked, listed, profileKeySql('id'));
   const sql = `SELECT toString(countIf(${isIn})), toString(count())

@@ -11,6 +11,12 @@ import {
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { groupPropertiesOf } from '../insights/read/event-filters.ts';
 import { segmentOf } from '../insights/read/question.ts';
+import {
+  fieldsBelow,
+  ownFields,
+  type SegmentFields,
+  type SegmentFilter,
+} from '../insights/segments/segment-filter.ts';
 
 /** Undefined where the project has no segment of that id. */
 export type FindSegment = (projectId: string, id: string) => Promise<Segment | undefined>;
@@ -27,9 +33,14 @@ export interface NamedId {
 /** Those of a question, with the filters' texts, are in the parameters of one statement. */
 const maxBytes = 20_480;
 
-/** The ids below a field that is a list of them. */
-export function idsIn(ids: readonly string[], field: string): NamedId[] {
-  return ids.map((id, index) => ({ id, field: `${field}[${index}]` }));
+/** The ids of a filter. */
+export function idsIn(
+  { segments, notInSegments }: SegmentFilter,
+  fields: SegmentFields = ownFields,
+): NamedId[] {
+  const named = (ids: readonly string[], field: string): NamedId[] =>
+    ids.map((id, index) => ({ id, field: `${field}[${index}]` }));
+  return [...named(segments, fields.segments), ...named(notInSegments, fields.notInSegments)];
 }
 
 /** Of a checked question. */
@@ -38,7 +49,7 @@ export function idsOf(spec: InsightQuerySpec): NamedId[] {
     const id = segmentOf(property);
     return id === undefined ? [] : [{ id, field: path }];
   });
-  return [...idsIn(spec.segments, 'spec.segments'), ...grouped];
+  return [...idsIn(spec, fieldsBelow('spec.')), ...grouped];
 }
 
 /** Throws invalid_argument for one that is not there, and for conditions that are too long together. */

@@ -119,6 +119,10 @@ it('of a dashboard hold for every tile besides its own, and a deleted one is sai
   await expect(clients.dashboards.render({ id, segments: ['x'] })).rejects.toThrow(
     'segments[0]: must be the id of a segment, a UUID',
   );
+  expect(await totals({ filters: {}, notInSegments: [buyers] })).toEqual([2, 2]);
+  expect(await totals({ filters: { notInSegments: [buyers] } })).toEqual([2, 2]);
+  expect(await totals({ filters: { notInSegments: [signedUp] } })).toEqual([2, 0]);
+  expect(await totals({ notInSegments: [signedUp] })).toEqual([2, 0]);
   await clients.segments.delete({ id: signedUp });
   const gone = `the project has no segment ${signedUp}: it may have been deleted`;
   expect(await totals()).toEqual([4, `spec.segments[0]: ${gone}`]);
@@ -132,19 +136,36 @@ it('of a dashboard are as many as a question may have, and are checked when it i
     'filters.segments[0]: must be the id of a segment, a UUID',
   );
   const one = { filters: { segments }, tiles: [tile({ segments: [randomUUID()] })] };
-  await expect(save(one)).rejects.toThrow('tiles[0].insight.segments: takes at most 5');
+  await expect(save(one)).rejects.toThrow(
+    'tiles[0].insight.segments: takes at most 5 with those of the dashboard',
+  );
+  const other = { ...one, tiles: [tile({ notInSegments: [randomUUID()] })] };
+  await expect(save(other)).rejects.toThrow(
+    'tiles[0].insight.notInSegments: takes at most 5 with those of the dashboard',
+  );
+  await expect(save({ filters: { segments, notInSegments: segments } })).rejects.toThrow(
+    'filters.notInSegments: takes at most 5, with those of segments',
+  );
+  const { dashboard } = await save({ filters: { segments }, tiles: [tile({})] });
+  const render = (more: object) => clients.dashboards.render({ id: dashboard?.id ?? '', ...more });
+  const tooMany = 'takes at most 5 with those of the filters';
+  await expect(render({ segments: [randomUUID()] })).rejects.toThrow(`segments: ${tooMany}`);
+  await expect(render({ notInSegments: [randomUUID()] })).rejects.toThrow(
+    `notInSegments: ${tooMany}`,
+  );
 });
 
 it('are shown to strangers by the names of those that split an answer', async () => {
   const [secret, shown] = [await segmentOf('buy', 'Secret'), await segmentOf('sign_up', 'Shown')];
+  const hidden = await segmentOf('nothing', 'Hidden');
   const { dashboard } = await clients.dashboards.create({
     ...{ displayName: 'Shared', timeRange: week, filters: { segments: [secret] } },
-    tiles: [tile({ segments: [secret], breakdowns: [{ property: `segment.${shown}` }] })],
+    tiles: [tile({ notInSegments: [hidden], breakdowns: [{ property: `segment.${shown}` }] })],
   });
   const { token } = await clients.dashboards.createShare({ dashboardId: dashboard?.id ?? '' });
   const { tiles } = await accounts.as().shared.render({ token });
   const [{ question, content } = {}] = tiles;
-  expect(question?.segments).toEqual([]);
+  expect([question?.segments, question?.notInSegments]).toEqual([[], []]);
   if (content?.case !== 'insight') return expect.fail('no answer');
   expect(content.value.segments).toMatchObject([{ id: shown, displayName: 'Shown' }]);
   const { result } = content.value;
@@ -157,9 +178,9 @@ it('are shown to strangers by the names of those that split an answer', async ()
     ['in', 2],
     ['not in', 2],
   ]);
-  expect(
-    JSON.stringify(tiles, (_, value) => (typeof value === 'bigint' ? 0 : value)),
-  ).not.toContain(secret);
+  expect(JSON.stringify(tiles, (_, value) => (typeof value === 'bigint' ? 0 : value))).not.toMatch(
+    new RegExp(`${secret}|${hidden}`),
+  );
 });
 
 it('filter goals, and the number of an alert in the range of its period', async () => {

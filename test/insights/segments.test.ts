@@ -27,7 +27,7 @@ import { SegmentSource, segmentFeatures } from '../harness/insights/segments/gen
 import { segmentJson } from '../harness/insights/segments/segment.ts';
 import { type Stack, startStack } from '../harness/servers/stack.ts';
 
-const count = 130;
+const count = 150;
 const seed = Number(process.env['MILLRACE_ORACLE_SEED'] ?? 1) + 40;
 const people = 100;
 const shown = 10;
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const ids = [...known.ids.values()];
   const source = new SegmentSource(seed, project, new QuestionSource(seed, project), ids);
   questions = Array.from({ length: count }, () => source.question());
-  const named = questions.flatMap(({ segments = [], splitBy = [] }) => [...segments, ...splitBy]);
+  const named = questions.flatMap(namedBy);
   const segments = named.map((one) =>
     fromJson(SegmentSchema, JSON.parse(JSON.stringify(segmentJson(one))) as JsonValue),
   );
@@ -62,6 +62,10 @@ afterAll(async () => {
   await forced?.stop();
   await stack?.stop();
 });
+
+function namedBy({ segments = [], notInSegments = [], splitBy = [] }: Question) {
+  return [...segments, ...notInSegments, ...splitBy];
+}
 
 /** More than the service takes of a project, at once. */
 async function keepSegments(segments: readonly Segment[]): Promise<void> {
@@ -84,6 +88,9 @@ describe(`${count} generated questions about segments (seed ${seed})`, () => {
       ...['did at least', 'did at most'],
     ];
     expect(wanted.filter((one) => (features.get(one) ?? 0) < 2)).toEqual([]);
+    const ofNotIn = forms.filter((form) => (features.get(`not in ${form}`) ?? 0) < 1);
+    expect(ofNotIn).toEqual([]);
+    expect(features.get('not in')).toBeGreaterThanOrEqual(20);
   });
 
   it('have the same answer from the sent events', { timeout: 400_000 }, async () => {
@@ -130,8 +137,7 @@ async function differences(
       // Who may still convert changes with the minute.
       const line = (await look(question)) && (await look(question));
       if (line === undefined) continue;
-      const named = [...(question.segments ?? []), ...(question.splitBy ?? [])];
-      const asked = JSON.stringify([requestOf(question), named.map(segmentJson)]);
+      const asked = JSON.stringify([requestOf(question), namedBy(question).map(segmentJson)]);
       if (found.length < shown) found.push(`${line}\n${asked}`);
     }
   };

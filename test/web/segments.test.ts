@@ -108,6 +108,17 @@ describe.runIf(hasBrowser)('segments', () => {
     await page.reload({ waitUntil: 'commit' });
     await page.getByText('in Buyers').waitFor();
     await page.getByText('3 events: all of them.').waitFor();
+    // Turned by keyboard, it is of everybody else.
+    await button(page, 'in Buyers').focus();
+    await expect.poll(() => page.locator('.chip button:focus').count()).toBe(1);
+    await page.keyboard.press('Enter');
+    await page.getByText('4 events: all of them.').waitFor();
+    expect(new URL(page.url()).searchParams.get('segments')).toBe(`!${chosen}`);
+    expect(await axe(page)).toEqual([]);
+    await page.reload({ waitUntil: 'commit' });
+    await page.getByText('4 events: all of them.').waitFor();
+    await button(page, 'not in Buyers').click();
+    await page.getByText('3 events: all of them.').waitFor();
     await button(page, 'Remove: in Buyers').click();
     await page.getByText('7 events: all of them.').waitFor();
     await open(page, '/insights/segmentation');
@@ -125,6 +136,12 @@ describe.runIf(hasBrowser)('segments', () => {
     await visitors.getByText('4', { exact: true }).waitFor();
     await chooseSegment(page, 'Segment', 'Buyers');
     await visitors.getByText('1', { exact: true }).waitFor();
+    await button(page, 'in Buyers').click();
+    await visitors.getByText('3', { exact: true }).waitFor();
+    await open(page, `/profiles?segments=!${chosen}`);
+    await page.getByText('3 profiles', { exact: true }).waitFor();
+    await open(page, `?segments=!${chosen}`);
+    await page.getByRole('button', { name: /^Visitors 3 / }).waitFor();
     await open(page, `?segments=${chosen}`);
     await button(page, 'Visitors')
       .or(page.getByRole('button', { name: /^Visitors 1 / }))

@@ -12,6 +12,7 @@ import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.
 import { inProject, transport } from '../client.ts';
 import { areBotsCounted } from '../filter/bots.tsx';
 import { segmentsOfAddress } from '../filter/known-segments.ts';
+import { writeSegments } from '../filter/segment-names.ts';
 import { boardTime, timeQuery } from '../question/board-time.ts';
 import { type Resource, useResource } from '../resource.ts';
 import { busySeconds } from '../retries/busy-tiles.ts';
@@ -30,12 +31,12 @@ export function useBoard(projectId: string, id: string): Resource<RenderResponse
   const leaveOutBots = !areBotsCounted();
   const segments = segmentsOfAddress();
   const which = `${JSON.stringify(timeQuery(query))} ${leaveOutBots}`;
-  const key = `board ${projectId} ${id} ${which} ${segments}`;
+  const key = `board ${projectId} ${id} ${which} ${writeSegments(segments)}`;
   const time = hasRange(query) ? { timeRange: boardTime(query, range) } : {};
   return useResource(
     key,
     async (end) => {
-      const asked = { id, leaveOutBots, segments, ...time };
+      const asked = { id, leaveOutBots, ...segments, ...time };
       const board = await dashboards.render(asked, inProject(projectId, end));
       // A board may have a zone of its own.
       if (board.time) learnClock(board.time.timezone, board.time.clock);

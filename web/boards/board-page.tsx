@@ -69,7 +69,7 @@ function ReadBoard(props: {
         <h1 tabIndex={-1}>{dashboard.displayName}</h1>
         <div class="row">
           <BotsNote bots={botsWhere(board.hasBots ?? false)} />
-          <SegmentBar ids={segmentsOfAddress()} onChange={setSegments} />
+          <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
           <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
           <button
             type="button"

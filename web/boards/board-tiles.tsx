@@ -156,7 +156,8 @@ function groupsBeside({ dashboard, hasBots }: RenderResponse, spec: InsightQuery
 
 /** With the segments of the board and of the address. */
 function ofSegments({ dashboard }: RenderResponse, spec: InsightQuerySpec): InsightQuerySpec {
-  return withSegments(spec, [...(dashboard?.filters?.segments ?? []), ...segmentsOfAddress()]);
+  const { segments = [], notInSegments = [] } = dashboard?.filters ?? {};
+  return withSegments(withSegments(spec, { segments, notInSegments }), segmentsOfAddress());
 }
 
 /** As the board asks it; without the others' conditions where one question cannot say both, until it is saved. */

@@ -15,6 +15,7 @@ import { KindPicker } from '../filter/kind-picker.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
+import { isEmpty, writeSegments } from '../filter/segment-names.ts';
 import { narrow, useMedia } from '../media.ts';
 import { type Paged, usePages } from '../pages.ts';
 import { address, setQuery } from '../router.ts';
@@ -54,13 +55,13 @@ export function StoredTab({ projectId }: { projectId: string }) {
     ...(sessionId ? { session_id: sessionId } : momentsOf(range)),
   };
   const span = sessionId ? '' : `${range.from.getTime()} ${range.to.getTime()}`;
-  const of = `${kinds} ${segments} ${writeConditions(asked) ?? ''} ${who} ${profileId} ${sessionId} ${span}`;
+  const of = `${kinds} ${writeSegments(segments)} ${writeConditions(asked) ?? ''} ${who} ${profileId} ${sessionId} ${span}`;
   const key = bots && `events ${projectId} ${of}`;
   const list = usePages(key, async (pageToken, end) => {
     const filters = asked.map(toPropertyFilter);
     const { events, nextPageToken } = await activity.list(
       {
-        ...{ kinds, filters, segments, pageSize, pageToken, ...timeRange },
+        ...{ kinds, filters, ...segments, pageSize, pageToken, ...timeRange },
         ...{ distinctId: who, profileId, sessionId },
       },
       inProject(projectId, end),
@@ -79,7 +80,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
           bots={bots}
           onChange={(next) => setQuery({ filters: writeConditions(next) })}
         />
-        <SegmentBar ids={segments} onChange={setSegments} />
+        <SegmentBar chosen={segments} onChange={setSegments} />
         <Only name="Person" query="who" value={who} />
         <Only name="Profile" query="profile" value={profileId} />
         <Only name="Visit" query="session" value={sessionId} />
@@ -87,7 +88,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
         <button type="button" aria-label="Load again" title="Load again" onClick={list.reload}>
           <Icon name="refresh" />
         </button>
-        {segments.length > 0 ? null : (
+        {!isEmpty(segments) ? null : (
           <ExportMenu {...{ projectId, what: 'events', conditions: asked, params }} />
         )}
         {sessionId ? null : <RangePicker />}

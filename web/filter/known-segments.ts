@@ -3,6 +3,7 @@
 import type { Segment } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { type Resource, useResource } from '../resource.ts';
 import { address, setQuery } from '../router.ts';
+import { outMark, type SegmentFilter, writeSegments } from './segment-names.ts';
 
 /** As the service has it: so many at once. */
 export const maxSegments = 5;
@@ -15,11 +16,41 @@ export function useSegments(projectId: string | undefined): Resource<readonly Se
   });
 }
 
-/** The ids that the address names. */
-export function segmentsOfAddress(): string[] {
-  return (address.value.query.get('segments') ?? '').split(',').filter(Boolean);
+/** The segments that the address names. */
+export function segmentsOfAddress(): SegmentFilter {
+  const all = (address.value.query.get('segments') ?? '').split(',').filter(Boolean);
+  const isOut = (one: string): boolean => one.startsWith(outMark);
+  return {
+    segments: all.filter((one) => !isOut(one)),
+    notInSegments: all.filter(isOut).map((one) => one.slice(outMark.length)),
+  };
 }
 
-export function setSegments(ids: readonly string[]): void {
-  setQuery({ segments: ids.join(',') });
+export function setSegments(chosen: SegmentFilter): void {
+  setQuery({ segments: writeSegments(chosen) });
+}
+
+/** With one more that people have to be in; where they are too many, the first one goes. */
+export function withSegment(chosen: SegmentFilter, id: string): SegmentFilter {
+  const { segments, notInSegments } = chosen;
+  if (segments.length + notInSegments.length < maxSegments) {
+    return { segments: [...segments, id], notInSegments };
+  }
+  const [first = '', ...others] = notInSegments;
+  return segments.length > 0
+    ? { segments: [...segments.slice(1), id], notInSegments }
+    : { segments: [id], notInSegments: first ? others : [] };
+}
+
+export function withoutSegment({ segments, notInSegments }: SegmentFilter, id: string) {
+  const isOther = (one: string): boolean => one !== id;
+  return { segments: segments.filter(isOther), notInSegments: notInSegments.filter(isOther) };
+}
+
+/** People who had to be in it must not be, and the other way round. */
+export function turned(chosen: SegmentFilter, id: string): SegmentFilter {
+  const { segments, notInSegments } = withoutSegment(chosen, id);
+  return chosen.segments.includes(id)
+    ? { segments, notInSegments: [...notInSegments, id] }
+    : { segments: [...segments, id], notInSegments };
 }

@@ -1,46 +1,69 @@
-// The segments that a page or a question is of, as chips, with a menu that adds one: only people in all of them count.
+// The segments that a page or a question is of, as chips, with a menu that adds one: only people in all of them count,
+// and in none of those that are turned to "not in".
 
 import { navigate } from '../router.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { currentProject } from '../workspace.ts';
-import { maxSegments, useSegments } from './known-segments.ts';
+import { turned, useSegments, withoutSegment, withSegment } from './known-segments.ts';
+import type { SegmentFilter } from './segment-names.ts';
 
-export function SegmentBar(props: { ids: readonly string[]; onChange: (ids: string[]) => void }) {
-  const { ids, onChange } = props;
+export function SegmentBar(props: {
+  chosen: SegmentFilter;
+  onChange: (chosen: SegmentFilter) => void;
+}) {
+  const { chosen, onChange } = props;
+  const { segments, notInSegments } = chosen;
   return (
     <SegmentChips
-      {...props}
       label="Segments"
       action="Segment"
-      before="in"
-      onAdd={(id) => onChange([...ids, id].slice(-maxSegments))}
-      onRemove={(id) => onChange(ids.filter((one) => one !== id))}
+      // In an order of their own, so that none moves where it is turned.
+      ids={[...new Set([...segments, ...notInSegments])].toSorted()}
+      before={(id) => (segments.includes(id) ? 'in' : 'not in')}
+      onAdd={(id) => onChange(withSegment(chosen, id))}
+      onRemove={(id) => onChange(withoutSegment(chosen, id))}
+      onTurn={(id) => onChange(turned(chosen, id))}
     />
   );
 }
 
-/** `before`: how each is meant, as "in". `action`: of the menu that adds one. */
+/**
+ * `before`: how each is meant, as "in". `action`: of the menu that adds one. `onTurn`: makes "not in" of "in", and the
+ * other way round.
+ */
 export function SegmentChips(props: {
   label: string;
   action: string;
-  before: string;
+  before: (id: string) => string;
   ids: readonly string[];
   onAdd: (id: string) => void;
   onRemove: (id: string) => void;
+  onTurn?: (id: string) => void;
 }) {
-  const { ids, before, onRemove } = props;
+  const { ids, before, onRemove, onTurn } = props;
   const projectId = currentProject.value?.id;
   const { data, isLoading } = useSegments(ids.length > 0 ? projectId : undefined);
   const nameOf = (id: string): string => {
     const known = data?.find((one) => one.id === id)?.displayName;
-    return `${before} ${known ?? (isLoading ? '…' : 'a deleted segment')}`;
+    return `${before(id)} ${known ?? (isLoading ? '…' : 'a deleted segment')}`;
   };
   return (
     <div class="filters" role="group" aria-label={props.label}>
       {ids.map((id) => (
         <span class="chip" key={id}>
-          <span class="clip">{nameOf(id)}</span>
+          {onTurn ? (
+            <button
+              type="button"
+              class="clip"
+              title={before(id) === 'in' ? 'Turn to: not in' : 'Turn to: in'}
+              onClick={() => onTurn(id)}
+            >
+              {nameOf(id)}
+            </button>
+          ) : (
+            <span class="clip">{nameOf(id)}</span>
+          )}
           <button type="button" aria-label={`Remove: ${nameOf(id)}`} onClick={() => onRemove(id)}>
             <Icon name="close" />
           </button>

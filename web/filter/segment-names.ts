@@ -23,10 +23,29 @@ export function segmentName(id: string): string {
   return names.get(id) ?? 'a segment';
 }
 
+/** Segments that people have to be in, and those that they must not be in; the names are those of messages. */
+export type SegmentFilter = { segments: string[]; notInSegments: string[] };
+
+/** Before the id of a segment that people must not be in, in addresses. */
+export const outMark = '!';
+
+/** As the address has them; empty for none. */
+export function writeSegments({ segments, notInSegments }: SegmentFilter): string {
+  return [...segments, ...notInSegments.map((id) => outMark + id)].join();
+}
+
+/** As `GET /export` takes them. */
+export function exportParams({ segments, notInSegments }: SegmentFilter) {
+  return { segments: segments.join(), not_in_segments: notInSegments.join() };
+}
+
+export function isEmpty({ segments, notInSegments }: SegmentFilter): boolean {
+  return segments.length + notInSegments.length === 0;
+}
+
 /** A question of these segments besides its own. */
-export function withSegments<Spec extends { segments: string[] }>(
-  spec: Spec,
-  ids: readonly string[],
-): Spec {
-  return ids.length === 0 ? spec : { ...spec, segments: [...new Set([...spec.segments, ...ids])] };
+export function withSegments<Spec extends SegmentFilter>(spec: Spec, more: SegmentFilter): Spec {
+  if (isEmpty(more)) return spec;
+  const both = (name: keyof SegmentFilter) => [...new Set([...spec[name], ...more[name]])];
+  return { ...spec, segments: both('segments'), notInSegments: both('notInSegments') };
 }

@@ -20,7 +20,7 @@ import {
 import { inProject, transport } from '../client.ts';
 import { type Condition, toPropertyFilter, writeConditions } from '../filter/condition.ts';
 import { segmentsOfAddress } from '../filter/known-segments.ts';
-import { withSegments } from '../filter/segment-names.ts';
+import { withSegments, writeSegments } from '../filter/segment-names.ts';
 import { boardTime, timeKey, timeQuery } from '../question/board-time.ts';
 import { type Resource, useResource } from '../resource.ts';
 import { busySeconds } from '../retries/busy-tiles.ts';
@@ -39,7 +39,7 @@ export function groupsOf(conditions: readonly Condition[]): FilterGroup[] {
 /** Names the question: the address's range and segments, and the page's conditions. */
 export function questionKey(projectId: string, conditions: readonly Condition[]): string {
   const time = JSON.stringify(timeQuery(address.value.query));
-  return `overview ${projectId} ${time} ${segmentsOfAddress()} ${writeConditions(conditions) ?? ''}`;
+  return `overview ${projectId} ${time} ${writeSegments(segmentsOfAddress())} ${writeConditions(conditions) ?? ''}`;
 }
 
 /** `conditions`: undefined while they are not known; nothing is asked then. */
@@ -53,7 +53,7 @@ export function useOverview(
   const key = conditions && `${questionKey(projectId, conditions)} ${includeCookieless}`;
   const request = {
     ...{ id: 'overview', timeRange: boardTime(query, range), includeCookieless },
-    filters: { filterGroups: groupsOf(conditions ?? []), segments: segmentsOfAddress() },
+    filters: { filterGroups: groupsOf(conditions ?? []), ...segmentsOfAddress() },
   };
   return useResource(
     key,

@@ -13,7 +13,7 @@ import { FilterBar } from '../filter/filter-bar.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
-import { withSegments } from '../filter/segment-names.ts';
+import { isEmpty, withSegments } from '../filter/segment-names.ts';
 import { boardTime, timeQuery } from '../question/board-time.ts';
 import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
@@ -99,12 +99,13 @@ export function Page({ params }: PageProps) {
     const href = hrefOf(spec, rows);
     if (href) navigate(href);
   };
-  const isEmpty = asked.length + segments.length === 0 && board !== undefined && hasNoEvents(board);
+  const hasConditions = asked.length > 0 || !isEmpty(segments);
+  const isBare = !hasConditions && board !== undefined && hasNoEvents(board);
   return (
     <>
       <Head conditions={conditions} bots={bots} onChange={setConditions} />
       <BoardFault of={overview} />
-      {isEmpty ? (
+      {isBare ? (
         <NoEvents projectId={projectId} />
       ) : (
         <div class="overview" aria-busy={!bots || isLoading || courses.isLoading}>
@@ -146,7 +147,7 @@ function Head(props: Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bots'
       <h1 tabIndex={-1}>Overview</h1>
       <div class="row">
         <FilterBar {...props} />
-        <SegmentBar ids={segmentsOfAddress()} onChange={setSegments} />
+        <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
         <RangePicker />
       </div>
     </div>
@@ -177,7 +178,7 @@ function Goals(props: {
   const { query } = address.value;
   const range = useRange();
   const name = conditions && `${questionKey(projectId, conditions)} ${includeCookieless}`;
-  const filters = { filterGroups: groupsOf(conditions ?? []), segments: segmentsOfAddress() };
+  const filters = { filterGroups: groupsOf(conditions ?? []), ...segmentsOfAddress() };
   const asked = { timeRange: boardTime(query, range), filters, includeCookieless };
   return <Loaded load={loadGoals} name="goals" with={{ projectId, name, asked }} />;
 }

@@ -4,6 +4,7 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { type Profile, ProfilesService } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { inProject, transport } from '../client.ts';
 import { type Condition, toPropertyFilter } from '../filter/condition.ts';
+import type { SegmentFilter } from '../filter/segment-names.ts';
 import type { ProfileSort } from './profile-sort.ts';
 
 export const profilesClient = createClient(ProfilesService, transport);
@@ -11,7 +12,7 @@ export const profilesClient = createClient(ProfilesService, transport);
 /** One page, the newest first without a sort. The service would stream page after page: the first is taken. */
 export async function loadProfiles(
   projectId: string,
-  { conditions, segments }: { conditions: readonly Condition[]; segments: readonly string[] },
+  { conditions, ...segments }: { conditions: readonly Condition[] } & SegmentFilter,
   sort: ProfileSort | undefined,
   pageToken: string,
   end: AbortSignal,
@@ -21,7 +22,7 @@ export async function loadProfiles(
   const enough = new AbortController();
   const signal = AbortSignal.any([end, enough.signal]);
   try {
-    const request = { pageToken, ...groups, segments: [...segments], ...sort };
+    const request = { pageToken, ...groups, ...segments, ...sort };
     for await (const part of profilesClient.list(request, inProject(projectId, signal)))
       return { rows: part.profiles, next: part.nextPageToken ?? '' };
   } finally {

@@ -11,6 +11,7 @@ import { FilterBar } from '../filter/filter-bar.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
+import { isEmpty, writeSegments } from '../filter/segment-names.ts';
 import { usePages } from '../pages.ts';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
@@ -71,8 +72,8 @@ export function Page({ params }: PageProps) {
   const { sort, sorting } = profileSort();
   const bots = botsOf(useSeenVisitors(projectId));
   const all = withoutBots(conditions, bots);
-  const asked = { conditions: all, segments };
-  const whom = `${segments} ${writeConditions(all) ?? ''}`;
+  const asked = { conditions: all, ...segments };
+  const whom = `${writeSegments(segments)} ${writeConditions(all) ?? ''}`;
   const key = bots && `profiles ${projectId} ${whom} ${JSON.stringify(sort)}`;
   // The key of a list that the service could not sort.
   const [unsorted, setUnsorted] = useState<string>();
@@ -102,7 +103,7 @@ export function Page({ params }: PageProps) {
       <Fault cause={error} retry={reload} />
       {isLoading && !isShown ? <Loading of="profiles" /> : null}
       {!isLoading && !error && rows.length === 0 ? (
-        <Empty projectId={projectId} isFiltered={conditions.length + segments.length > 0} />
+        <Empty projectId={projectId} isFiltered={conditions.length > 0 || !isEmpty(segments)} />
       ) : null}
       {isShown ? (
         <>
@@ -112,7 +113,7 @@ export function Page({ params }: PageProps) {
               {isUnsorted ? ' They are too many to sort: the newest come first.' : ''}
             </p>
             <div class="row">
-              {segments.length > 0 ? null : (
+              {!isEmpty(segments) ? null : (
                 <ExportMenu {...{ projectId, what: 'profiles', params: {}, conditions: all }} />
               )}
               <TraitColumnsMenu rows={rows} />
@@ -142,7 +143,7 @@ function Filters(props: Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bo
         of="profiles"
         onChange={(next) => setQuery({ f: writeConditions(next) })}
       />
-      <SegmentBar ids={segmentsOfAddress()} onChange={setSegments} />
+      <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
     </div>
   );
 }

@@ -76,7 +76,7 @@ export function Breakdowns(props: {
       <SegmentChips
         label="Split by segments"
         action="Split by a segment"
-        before="in or not in"
+        before={() => 'in or not in'}
         ids={segments}
         onAdd={(id) => put(names, [...segments, id])}
         onRemove={(id) => put(names, segments.toSpliced(segments.indexOf(id), 1))}

@@ -249,6 +249,7 @@ export function asForm(spec: InsightQuerySpec, form: QuestionForm): InsightQuery
   if (form.hasBreakdowns) next.breakdowns = spec.breakdowns;
   next.filterGroups = spec.filterGroups;
   next.segments = spec.segments;
+  next.notInSegments = spec.notInSegments;
   next.filterGroupsOperator = spec.filterGroupsOperator;
   next.includeCookieless = spec.includeCookieless;
   return next;

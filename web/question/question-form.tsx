@@ -31,7 +31,7 @@ export function QuestionFields(props: {
       <FilterGroups spec={spec} onChange={change} />
       <fieldset class="series">
         <legend>Only people</legend>
-        <SegmentBar ids={spec.segments} onChange={(segments) => change({ segments })} />
+        <SegmentBar chosen={spec} onChange={change} />
       </fieldset>
       {form.hasBreakdowns ? <Breakdowns spec={spec} onChange={change} /> : null}
       <Check

@@ -80,3 +80,23 @@ it('says nothing of bots where the question does', () => {
   const without = create(InsightQuerySpecSchema, { filterGroups: [{ filters: [filter] }] });
   expect(asked(rowsHref({ ...of, spec: without }, { kind: '' })).query).not.toHaveProperty('bots');
 });
+
+it('leads to people in segments, and to those outside', () => {
+  const [own, other, split] = ['s1', 's2', 's3'];
+  const bySegment = create(InsightQuerySpecSchema, {
+    insightType: InsightType.TRENDS,
+    events: [{ event: { kind: 'purchase' } }],
+    ...{ segments: [own], notInSegments: [other] },
+    breakdowns: [{ property: `segment.${split}` }],
+  });
+  const segmentsOf = (value: string) => {
+    const breakdown = { [`segment.${split}`]: value };
+    const { query, conditions } = asked(
+      rowsHref({ ...of, spec: bySegment }, { kind: '', breakdown }),
+    );
+    expect(conditions).toEqual([]);
+    return query['segments'];
+  };
+  expect(segmentsOf('in')).toBe('s1,s3,!s2');
+  expect(segmentsOf('not in')).toBe('s1,!s2,!s3');
+});

@@ -16,7 +16,13 @@ import {
   fromPropertyFilter,
   writeConditions,
 } from '../filter/condition.ts';
-import { segmentOf, withSegments } from '../filter/segment-names.ts';
+import {
+  isEmpty,
+  type SegmentFilter,
+  segmentOf,
+  withSegments,
+  writeSegments,
+} from '../filter/segment-names.ts';
 import type { Rows } from '../results/shown.ts';
 
 export type RowsOf = {
@@ -42,7 +48,6 @@ export function rowsHref(of: RowsOf, rows: Rows): string | undefined {
     spec.events[rows.eventIndex ?? 0]?.event;
   if (scope !== undefined && scope.kinds.length > 0) return undefined;
   const segments = segmentsOf(spec, rows);
-  if (!segments) return undefined;
   const kind = rows.kind || scope?.kind || '';
   const conditions = [
     ...of.conditions,
@@ -53,7 +58,7 @@ export function rowsHref(of: RowsOf, rows: Rows): string | undefined {
   ];
   const query = new URLSearchParams(rows.day ? bucketDays(of, rows.day) : of.time);
   if (kind) query.set('kind', kind);
-  if (segments.length > 0) query.set('segments', segments.join(','));
+  if (!isEmpty(segments)) query.set('segments', writeSegments(segments));
   const filter = writeConditions(conditions);
   if (filter) query.set('filters', filter);
   // The list leaves bots out by itself, and the figure does not.
@@ -75,9 +80,7 @@ function conditionsOf({
 
 function groupConditions(spec: InsightQuerySpec, { breakdown }: Rows): Condition[] {
   if (!breakdown) return [];
-  const properties = spec.topK?.property
-    ? [spec.topK.property]
-    : propertiesOf(spec).filter((property) => segmentOf(property) === undefined);
+  const properties = propertiesOf(spec).filter((property) => segmentOf(property) === undefined);
   return properties.map((property) => isValue(property, breakdown[property]));
 }
 
@@ -92,17 +95,21 @@ function paymentConditions(spec: InsightQuerySpec, { eventIndex, payment }: Rows
   ];
 }
 
-function propertiesOf({ breakdowns }: InsightQuerySpec): string[] {
+function propertiesOf({ breakdowns, topK }: InsightQuerySpec): string[] {
+  if (topK?.property) return [topK.property];
   return breakdowns.map(({ property }) => property);
 }
 
-/** undefined where the group is of people outside a segment: a list is of people within. */
-function segmentsOf(spec: InsightQuerySpec, { breakdown }: Rows): string[] | undefined {
-  if (!breakdown) return spec.segments;
-  const split = propertiesOf(spec).filter((property) => segmentOf(property) !== undefined);
-  if (split.some((property) => breakdown[property] !== 'in')) return undefined;
-  const within = split.flatMap((property) => segmentOf(property) ?? []);
-  return withSegments(spec, within).segments;
+/** Those of the question, and those of the group: people in a segment, or outside of it. */
+function segmentsOf(spec: InsightQuerySpec, { breakdown = {} }: Rows): SegmentFilter {
+  const chosen: SegmentFilter = { segments: [], notInSegments: [] };
+  for (const property of propertiesOf(spec)) {
+    const id = segmentOf(property);
+    if (id === undefined || breakdown[property] === undefined) continue;
+    chosen[breakdown[property] === 'in' ? 'segments' : 'notInSegments'].push(id);
+  }
+  const { segments, notInSegments } = spec;
+  return withSegments({ segments, notInSegments }, chosen);
 }
 
 /** The condition that a property is this value; undefined: that it lacks. */

@@ -121,7 +121,13 @@ function People({
 }) {
   const key = `segment-people ${id} ${updateTime?.seconds} ${updateTime?.nanos}`;
   const list = usePages(key, (token, end) =>
-    loadProfiles(projectId, { conditions: [], segments: [id] }, undefined, token, end),
+    loadProfiles(
+      projectId,
+      { conditions: [], segments: [id], notInSegments: [] },
+      undefined,
+      token,
+      end,
+    ),
   );
   const { rows, isLoading, error } = list;
   return (

@@ -72,8 +72,9 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
     filterGroups: _,
     filterGroupsOperator: __,
     segments: ___,
-    $typeName: ____,
-    $unknown: _____,
+    notInSegments: ____,
+    $typeName: _____,
+    $unknown: ______,
     ...rest
   } = hidden;
   rest satisfies Record<string, never>;
@@ -140,7 +141,7 @@ function kindOf({ kind, kinds }: EventFilter): { kind: string; kinds: string[] }
 
 /** The names of those by which the answer is split; the others are conditions. */
 function shownSegments(shown: InsightQuerySpec, { segments }: QueryResponse): NamedSegment[] {
-  const grouped = idsOf({ ...shown, segments: [] }).map(({ id }) => id);
+  const grouped = idsOf({ ...shown, segments: [], notInSegments: [] }).map(({ id }) => id);
   return segments.filter(({ id }) => grouped.includes(id));
 }
 

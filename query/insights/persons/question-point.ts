@@ -101,7 +101,7 @@ function specOfRow(spec: InsightQuerySpec, { dimensionValue }: QuestionPoint): I
     breakdowns: isOfProperty ? [{ property: property ?? '' }] : [],
     filterGroups: spec.filterGroups,
     filterGroupsOperator: spec.filterGroupsOperator,
-    segments: spec.segments,
+    ...{ segments: spec.segments, notInSegments: spec.notInSegments },
   });
 }
 

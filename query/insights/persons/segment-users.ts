@@ -30,20 +30,16 @@ import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
 import { kindsOf } from '../../filters/event-kinds.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
-import { conditionIn, findSegments, idsOf } from '../../segments/named-segments.ts';
+import { conditionIn, findSegments, idsIn, idsOf } from '../../segments/named-segments.ts';
 import { anyOf, both, eventCondition, groupsCondition } from '../read/event-condition.ts';
-import {
-  checkFilterLists,
-  checkSegmentIds,
-  type Question,
-  wholeMinuteMs,
-} from '../read/question.ts';
+import { checkFilterLists, type Question, wholeMinuteMs } from '../read/question.ts';
 import {
   type ListedSegments,
   questionOfListed,
   readListed,
   type SegmentSources,
 } from '../segments/listed-persons.ts';
+import { checkSegments, fieldsBelow, ownFields, withMore } from '../segments/segment-filter.ts';
 import { inSegments, keyTextSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
 import { mergedIds, type ReadRows } from './person-ids.ts';
@@ -108,7 +104,7 @@ async function usersWho(
   checkSize(request, events);
   const pageSize = readPageSize(request.pageSize);
   const maxRows = pageSize + 1;
-  const listed = await readListed(sources, projectId, request.segments);
+  const listed = await readListed(sources, projectId, request);
   const statement = usersSql(projectId, request, events, listed, { afterKey, maxRows });
   const rows = await read(statement, maxRows);
   const page = rows.slice(0, pageSize).map(([key, id]) => ({ key: String(key), id: String(id) }));
@@ -148,19 +144,23 @@ async function usersBehind(
 async function readPointOf(
   { findSegment, timezoneOf, weekStartOf, clock }: UserSources,
   projectId: string,
-  { point, timeRange, segments }: SegmentUsersRequest & { point: QuestionPoint },
+  { point, timeRange, ...request }: SegmentUsersRequest & { point: QuestionPoint },
   page: PersonsPage,
 ): Promise<Question> {
-  checkSegmentIds(segments, 'segments');
+  checkSegments(request);
   const { spec } = point;
+  if (spec) checkSegments(spec, fieldsBelow('point.spec.'));
+  const whose = 'point.spec';
   const asked = {
     ...{ ...point, timezone: point.timezone || timezoneOf(projectId) },
     weekStart: point.weekStart || weekStartOf(projectId),
-    ...(spec && { spec: { ...spec, segments: [...new Set([...spec.segments, ...segments])] } }),
+    ...(spec && { spec: { ...spec, ...withMore(spec, request, { fields: ownFields, whose }) } }),
   };
   const question = readPoint(projectId, { point: asked, timeRange }, page);
-  const named = idsOf(question.spec).map(({ id, field }) => ({ id, field: `point.${field}` }));
-  const found = await findSegments(findSegment, projectId, named);
+  const { segments = [], notInSegments = [] } = spec ?? {};
+  const own = { ...question.spec, segments, notInSegments };
+  const named = idsOf(own).map(({ id, field }) => ({ id, field: `point.${field}` }));
+  const found = await findSegments(findSegment, projectId, [...named, ...idsIn(request)]);
   return { ...question, nowMs: wholeMinuteMs(clock), conditionOf: conditionIn(found) };
 }
 

@@ -15,7 +15,8 @@ export function eventFiltersOf(spec: InsightQuerySpec): PlacedFilter[] {
   const { insightType, breakdowns, breakdownLimit, filterGroups, filterGroupsOperator, ...more } =
     others;
   const { conversionWindow, includeStepTiming, retention, includeCookieless, ...shown } = more;
-  const { formulas, compare, rollingDays, cumulative, touch, segments, ...own } = shown;
+  const { formulas, compare, rollingDays, cumulative, touch, segments, notInSegments, ...own } =
+    shown;
   const { $typeName, $unknown, ...rest } = own;
   rest satisfies Record<string, never>;
   return [

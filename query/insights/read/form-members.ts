@@ -24,7 +24,8 @@ interface FormRules {
 }
 
 const ofEveryForm = [
-  ...['insightType', 'filterGroups', 'filterGroupsOperator', 'segments', 'includeCookieless'],
+  ...['insightType', 'filterGroups', 'filterGroupsOperator', 'segments', 'notInSegments'],
+  'includeCookieless',
 ];
 const grouped: readonly Member[] = [
   ...(['events', 'event', 'breakdowns', 'breakdownLimit', 'compare'] as const),

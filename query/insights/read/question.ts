@@ -27,6 +27,7 @@ import type {
 import { type Bindings, createBindings } from '../../filters/bindings.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
+import { checkSegments, fieldsBelow, isSegmentId } from '../segments/segment-filter.ts';
 import { type EventCondition, groupsCondition } from './event-condition.ts';
 import { eventFiltersOf } from './event-filters.ts';
 import { bucketsOf } from './form-members.ts';
@@ -128,7 +129,7 @@ export function readQuestion(
   const project = bindings.bind('String', projectId);
   const { filterGroups: groups, filterGroupsOperator } = spec;
   const filterGroups = groupsCondition(groups, filterGroupsOperator, { project, bindings });
-  checkSegmentIds(spec.segments, 'spec.segments');
+  checkSegments(spec, fieldsBelow('spec.'));
   const breakdowns = spec.breakdowns.map(({ property }, index) =>
     readBreakdown(property, `spec.breakdowns[${index}].property`),
   );
@@ -200,20 +201,11 @@ export function traitOf(breakdown: string): string | undefined {
 
 /** A breakdown by this prefix and an id is one by a segment. */
 const segmentPrefix = 'segment.';
-const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const maxSegments = 5;
 
 /** The segment by which a breakdown splits, by its id; undefined for one by a property or trait. */
 export function segmentOf(breakdown: string): string | undefined {
   const id = breakdown.slice(segmentPrefix.length);
-  return breakdown.startsWith(segmentPrefix) && idPattern.test(id) ? id : undefined;
-}
-
-/** Throws invalid_argument for too many segments of a request, and for an id that none can have. */
-export function checkSegmentIds(ids: readonly string[], field: string): void {
-  atMost(ids.length, maxSegments, field);
-  const odd = ids.findIndex((id) => !idPattern.test(id));
-  if (odd >= 0) throw invalidArgument(`${field}[${odd}]`, 'must be the id of a segment, a UUID');
+  return breakdown.startsWith(segmentPrefix) && isSegmentId(id) ? id : undefined;
 }
 
 /** Throws invalid_argument for a name that neither an event's property nor a trait can have. */

@@ -97,6 +97,34 @@ it('keep the events of its persons, whatever their ids, page by page', async () 
   expect(found.toSorted()).toEqual(expected.toSorted());
 });
 
+it('leave out the events of their persons, whatever their ids, and keep those of nobody', async () => {
+  const of = async (request: object) => {
+    const { events } = await service
+      .activity(projectId)
+      .list({ pageSize: 1_000, kinds: ['view', 'buy'], ...request });
+    return events.map(({ kind, distinctId }) => `${kind} ${distinctId}`).toSorted();
+  };
+  const all = await of({});
+  const ofMembers = new Set(await of({ segments: [buyers()] }));
+  const others = all.filter((one) => !ofMembers.has(one));
+  expect(others).toContain('buy nobody');
+  expect(await of({ notInSegments: [buyers()] })).toEqual(others);
+  const free = users.filter((n) => bought(n) && !isPro(n) && n % 5 !== 0 && n !== 9);
+  expect(await of({ segments: [buyers(), onPlan('free')], kinds: ['view'] })).toEqual(
+    free.map((n) => `view u${n}`).toSorted(),
+  );
+  const notFree = ofBuyers.filter((n) => !free.includes(n)).map((n) => `view u${n}`);
+  const named = { segments: [buyers()], notInSegments: [onPlan('free')], kinds: ['view'] };
+  expect(await of(named)).toEqual(notFree.toSorted());
+  const { events } = await service.activity(projectId).getActivityFeed({
+    ...{ segments: [buyers()], notInSegments: [onPlan('free')], events: [{ kind: 'view' }] },
+  });
+  expect(events.map(({ distinctId }) => `view ${distinctId}`).toSorted()).toEqual(
+    notFree.toSorted(),
+  );
+  await expect(of({ notInSegments: ['x'] })).rejects.toThrow('notInSegments[0]: must be the id');
+});
+
 it('keep events in a range, which is that of conditions without days', async () => {
   const timeRange = { from: timestampFromMs(nowMs - dayMs / 2), to: timestampFromMs(nowMs + 1) };
   const request = { segments: [buyers()], timeRange, events: [{ kind: 'view' }] };
@@ -112,18 +140,24 @@ it('keep events in a range, which is that of conditions without days', async () 
 it.each([ProfileOrder.UNSPECIFIED, ProfileOrder.TOTAL_EVENTS, ProfileOrder.LAST_SEEN])(
   'keep the profiles that are in all of them, ordered by %s',
   async (orderBy) => {
-    const found = async (...ids: string[]) => {
+    const found = async (segments: string[], notInSegments: string[] = []) => {
       const profiles: string[] = [];
-      for await (const page of service.profiles(projectId).list({ segments: ids, orderBy })) {
+      const request = { segments, notInSegments, orderBy };
+      for await (const page of service.profiles(projectId).list(request)) {
         profiles.push(...page.profiles.map(({ externalId, id }) => externalId || id));
       }
       return profiles;
     };
     // Those of the thirty that Identify has not named have no external id.
-    const ofAll = await found(buyers());
+    const ofAll = await found([buyers()]);
     expect(ofAll).toHaveLength(ofBuyers.length);
     const both = ofBuyers.filter((n) => isPro(n) && n % 5 !== 0).map((n) => `u${n}`);
-    expect((await found(buyers(), onPlan('pro'))).toSorted()).toEqual(both.toSorted());
+    expect((await found([buyers(), onPlan('pro')])).toSorted()).toEqual(both.toSorted());
+    const everybody = await found([]);
+    const others = everybody.filter((one) => !ofAll.includes(one));
+    expect((await found([], [buyers()])).toSorted()).toEqual(others.toSorted());
+    const unpaid = ofAll.filter((one) => !both.includes(one));
+    expect((await found([buyers()], [onPlan('pro')])).toSorted()).toEqual(unpaid.toSorted());
   },
 );
 

@@ -271,6 +271,34 @@ describe('a segment in a question', () => {
     expect(named).toMatchObject([{ id, displayName: `of ${id}` }]);
   });
 
+  it('that must not hold leaves its persons’ events out, and keeps those of nobody', async () => {
+    const id = buyers();
+    const events = [{ event: {} }, { ...users, event: { kind: 'view' } }];
+    const totals = async (filter: Spec) => {
+      const { result } = await ask({
+        ...{ ...segmentation, events, includeCookieless: true },
+        ...filter,
+      });
+      return result.case === 'segmentation' && result.value.series.map(({ value }) => value);
+    };
+    // As the group "not in" of a breakdown.
+    expect(await totals({ notInSegments: [id] })).toEqual([8, 4]);
+    expect(await totals({ segments: [id] })).toEqual([3, 1]);
+    expect(await totals({ segments: [id], notInSegments: [id] })).toEqual([0, 0]);
+    const free = ofTest(plan(FilterOperator.EQUALS, 'free'));
+    // Left are u3, u5, who is deleted, and nobody.
+    expect(await totals({ notInSegments: [id, free, id] })).toEqual([5, 3]);
+    const list = async (filter: object) =>
+      (await client().segmentUsers({ timeRange, ...filter })).distinctIds.toSorted();
+    expect(await list({ notInSegments: [id] })).toEqual(['u2', 'u3', 'u5']);
+    const point = { spec: { ...segmentation, notInSegments: [id] } };
+    expect(await list({ point })).toEqual(['u2', 'u3', 'u5']);
+    expect(await list({ point, segments: [free] })).toEqual(['u2']);
+    expect(await list({ point: { spec: segmentation }, notInSegments: [id] })).toEqual([
+      ...['u2', 'u3', 'u5'],
+    ]);
+  });
+
   it('tells the persons behind each of the two', async () => {
     const property = `segment.${buyers()}`;
     const spec = { ...segmentation, breakdowns: [{ property }] };
@@ -331,6 +359,38 @@ describe('a segment in a question', () => {
     const six = Array.from({ length: 6 }, () => id);
     await refusal(ask({ ...segmentation, segments: six })).toThrow(
       'spec.segments: takes at most 5',
+    );
+    await refusal(ask({ ...segmentation, notInSegments: [id] })).toThrow(
+      `spec.notInSegments[0]: ${gone}`,
+    );
+    await refusal(ask({ ...segmentation, notInSegments: ['x'] })).toThrow(
+      'spec.notInSegments[0]: must be the id of a segment, a UUID',
+    );
+    await refusal(ask({ ...segmentation, notInSegments: six })).toThrow(
+      'spec.notInSegments: takes at most 5',
+    );
+    const three = [1, 2, 3].map(() => randomUUID());
+    await refusal(ask({ ...segmentation, segments: three, notInSegments: three })).toThrow(
+      'spec.notInSegments: takes at most 5, with those of segments',
+    );
+  });
+
+  it('of a list of persons counts with those of the question behind its number', async () => {
+    const [own, more] = [1, 2].map(() => [1, 2, 3].map(() => randomUUID()));
+    const point = { spec: { ...segmentation, segments: own ?? [] } };
+    const list = (filter: object) => client().segmentUsers({ timeRange, point, ...filter });
+    const tooMany = 'takes at most 5 with those of point.spec';
+    await expect(list({ segments: more })).rejects.toThrow(`segments: ${tooMany}`);
+    await expect(list({ notInSegments: more })).rejects.toThrow(`notInSegments: ${tooMany}`);
+    await expect(list({ segments: own })).rejects.toThrow(
+      'point.spec.segments[0]: the project has',
+    );
+    const known = { spec: { ...segmentation, segments: [buyers()] } };
+    await expect(list({ point: known, segments: more?.slice(1) })).rejects.toThrow(
+      `[invalid_argument] segments[0]: the project has no segment ${more?.[1]}`,
+    );
+    await expect(list({ point: known, notInSegments: more?.slice(1) })).rejects.toThrow(
+      `[invalid_argument] notInSegments[0]: the project has no segment ${more?.[1]}`,
     );
   });
 });

@@ -45,14 +45,20 @@ export function userKeySql(
   return `multiIf(cookieless, ${cookieless}, ${root} IN ${deleted}, 0, ${root})`;
 }
 
-/** Holds for rows with user_key and cookieless of persons in all segments that the question names as a filter. */
+/**
+ * Holds for rows with user_key and cookieless of persons in all segments that the question names as a filter, and in
+ * none that it excludes.
+ */
 export function inSegments({
   spec,
   memberSql,
 }: Pick<Question, 'spec' | 'memberSql'>): EventCondition {
-  const members = [...new Set(spec.segments)].map((id) => memberSql(id));
-  if (members.length === 0) return every;
-  return { sql: `(${members.join(' AND ')})`, usesUser: true, kind: 'filtered' };
+  const terms = [
+    ...[...new Set(spec.segments)].map((id) => memberSql(id)),
+    ...[...new Set(spec.notInSegments)].map((id) => `NOT ${memberSql(id)}`),
+  ];
+  if (terms.length === 0) return every;
+  return { sql: `(${terms.join(' AND ')})`, usesUser: true, kind: 'filtered' };
 }
 
 /** A set of the profile_keys of deleted persons and of the ids merged into them. */

@@ -106,6 +106,8 @@ export interface Question {
   includeCookieless?: boolean;
   /** Whose events are read. */
   segments?: Segment[];
+  /** Whose events are not read. */
+  notInSegments?: Segment[];
   /** Those that breakdowns, groups and nodes name. */
   splitBy?: Segment[];
   /** The range, in milliseconds since the epoch. */
@@ -177,6 +179,7 @@ export function requestOf(question: Question): Record<string, unknown> {
     },
     includeCookieless: question.includeCookieless,
     segments: question.segments?.map(({ id }) => id),
+    notInSegments: question.notInSegments?.map(({ id }) => id),
   };
   return {
     spec,

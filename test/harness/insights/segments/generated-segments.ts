@@ -14,6 +14,8 @@ export const testNames = ['trait', 'firstSeen', 'did', 'did', 'did', 'listed'] a
 
 export class SegmentSource {
   readonly #draw: Draw;
+  /** Drawn apart, so that it changes nothing else. */
+  readonly #place: Deal<'in' | 'not in' | 'both'>;
   readonly #project: GeneratedProject;
   readonly #profileIds: readonly string[];
   readonly #questions: QuestionSource;
@@ -28,6 +30,7 @@ export class SegmentSource {
     profileIds: readonly string[],
   ) {
     this.#draw = createDraw(seed);
+    this.#place = createDeck(createDraw(seed + 1), ['in', 'not in', 'both', 'in', 'not in']);
     this.#project = project;
     this.#questions = questions;
     this.#profileIds = profileIds;
@@ -43,11 +46,22 @@ export class SegmentSource {
     const { rollingDays, cumulative, type, events = [] } = question;
     const isOfWindows =
       type === 'TRENDS' && (rollingDays || cumulative || events.some((one) => one.rollingDays));
-    if (isOfWindows) return { ...question, segments: [this.#segment()] };
+    if (isOfWindows) return this.#filtered(question, [this.#segment()]);
     const split = draw.chance(0.6) ? this.#split(question) : question;
     if (split !== question && draw.chance(0.6)) return split;
     const segments = [this.#segment(), ...(draw.chance(0.2) ? [this.#segment()] : [])];
-    return { ...split, segments };
+    return this.#filtered(split, segments);
+  }
+
+  #filtered(question: Question, segments: Segment[]): Question {
+    switch (this.#place()) {
+      case 'in':
+        return { ...question, segments };
+      case 'not in':
+        return { ...question, notInSegments: segments };
+      case 'both':
+        return { ...question, segments: segments.slice(1), notInSegments: segments.slice(0, 1) };
+    }
   }
 
   #split(question: Question): Question {
@@ -138,14 +152,16 @@ export function segmentFeatures({
   type,
   session,
   segments = [],
+  notInSegments = [],
   splitBy = [],
 }: Question): string[] {
   const form = session === undefined ? type : 'VISITS';
-  const tests = [...segments, ...splitBy].flatMap(({ groups }) =>
+  const tests = [...segments, ...notInSegments, ...splitBy].flatMap(({ groups }) =>
     groups.flatMap(({ tests }) => tests),
   );
   return [
     ...(segments.length > 0 ? [`filter ${form}`] : []),
+    ...(notInSegments.length > 0 ? [`not in ${form}`, 'not in'] : []),
     ...(splitBy.length > 0 ? [`split ${form}`] : []),
     ...tests.flatMap((test) => Object.keys(test).map((name) => `test ${name}`)),
     ...tests.flatMap(({ did }) =>

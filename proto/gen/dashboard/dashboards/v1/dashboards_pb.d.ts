@@ -73,11 +73,18 @@ export declare type DashboardFilters = Message<"dashboard.dashboards.v1.Dashboar
   filterGroupsOperator: LogicalOperator;
 
   /**
-   * Segments by their ids: with those of a tile at most 5.
+   * Segments by their ids: with those of not_in_segments and of a tile at most 5.
    *
    * @generated from field: repeated string segments = 20;
    */
   segments: string[];
+
+  /**
+   * Segments by their ids: only events of whoever is in none of them.
+   *
+   * @generated from field: repeated string not_in_segments = 21;
+   */
+  notInSegments: string[];
 };
 
 /**
@@ -791,11 +798,19 @@ export declare type RenderRequest = Message<"dashboard.dashboards.v1.RenderReque
   leaveOutBots?: boolean | undefined;
 
   /**
-   * Segments by their ids, besides those of the filters, whether these are the dashboard's or the request's.
+   * Segments by their ids, besides those of the filters, whether these are the dashboard's or the request's; at most 5
+   * with them and with not_in_segments.
    *
    * @generated from field: repeated string segments = 21;
    */
   segments: string[];
+
+  /**
+   * Segments by their ids, likewise: only events of whoever is in none of them.
+   *
+   * @generated from field: repeated string not_in_segments = 22;
+   */
+  notInSegments: string[];
 };
 
 /**

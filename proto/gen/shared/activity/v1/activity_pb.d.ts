@@ -148,11 +148,18 @@ export declare type ListRequest = Message<"shared.activity.v1.ListRequest"> & {
   pageToken: string;
 
   /**
-   * Segments by their ids, at most 5: only events of profiles that are in all of them.
+   * Segments by their ids, at most 5 with those of not_in_segments: only events of profiles that are in all of them.
    *
    * @generated from field: repeated string segments = 20;
    */
   segments: string[];
+
+  /**
+   * Segments by their ids: only events of whoever is in none of them, cookieless visitors' too.
+   *
+   * @generated from field: repeated string not_in_segments = 21;
+   */
+  notInSegments: string[];
 };
 
 /**
@@ -862,11 +869,18 @@ export declare type GetActivityFeedRequest = Message<"shared.activity.v1.GetActi
   events: EventFilter[];
 
   /**
-   * Segments by their ids, at most 5: only events of profiles that are in all of them.
+   * Segments by their ids, at most 5 with those of not_in_segments: only events of profiles that are in all of them.
    *
    * @generated from field: repeated string segments = 20;
    */
   segments: string[];
+
+  /**
+   * Segments by their ids: only events of whoever is in none of them, cookieless visitors' too.
+   *
+   * @generated from field: repeated string not_in_segments = 21;
+   */
+  notInSegments: string[];
 };
 
 /**
@@ -959,11 +973,18 @@ export declare type GetEventExplorerRequest = Message<"shared.activity.v1.GetEve
   events: EventFilter[];
 
   /**
-   * Segments by their ids, at most 5: only events of profiles that are in all of them.
+   * Segments by their ids, at most 5 with those of not_in_segments: only events of profiles that are in all of them.
    *
    * @generated from field: repeated string segments = 20;
    */
   segments: string[];
+
+  /**
+   * Segments by their ids: only events of whoever is in none of them, cookieless visitors' too.
+   *
+   * @generated from field: repeated string not_in_segments = 21;
+   */
+  notInSegments: string[];
 };
 
 /**
@@ -1306,6 +1327,21 @@ export declare type ListVisitsRequest = Message<"shared.activity.v1.ListVisitsRe
    * @generated from field: bool leave_out_bots = 20;
    */
   leaveOutBots: boolean;
+
+  /**
+   * Segments by their ids, at most 5 with those of not_in_segments: only visits one of whose events is of a profile that
+   * is in all of them.
+   *
+   * @generated from field: repeated string segments = 21;
+   */
+  segments: string[];
+
+  /**
+   * Segments by their ids: only visits one of whose events is of somebody who is in none of them, and in all the others.
+   *
+   * @generated from field: repeated string not_in_segments = 22;
+   */
+  notInSegments: string[];
 };
 
 /**

@@ -780,7 +780,8 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
   cumulative: boolean;
 
   /**
-   * Segments of the project by their ids, at most 5: only events of profiles that are in all of them are read.
+   * Segments of the project by their ids, at most 5 with those of not_in_segments: only events of profiles that are in
+   * all of them are read.
    *
    * @generated from field: repeated string segments = 24;
    */
@@ -813,6 +814,13 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
    * @generated from field: shared.insights.v1.Touch touch = 28;
    */
   touch: Touch;
+
+  /**
+   * Segments by their ids: only events of whoever is in none of them are read, cookieless visitors' too.
+   *
+   * @generated from field: repeated string not_in_segments = 29;
+   */
+  notInSegments: string[];
 };
 
 /**
@@ -2326,11 +2334,19 @@ export declare type SegmentUsersRequest = Message<"shared.insights.v1.SegmentUse
   point?: QuestionPoint | undefined;
 
   /**
-   * Segments by their ids, at most 5: the users are in all of them. With `point`, besides those of its question.
+   * Segments by their ids, at most 5 with those of not_in_segments: the users are in all of them. With `point`, besides
+   * those of its question, and at most 5 with them.
    *
    * @generated from field: repeated string segments = 21;
    */
   segments: string[];
+
+  /**
+   * Segments by their ids: the users are in none of them.
+   *
+   * @generated from field: repeated string not_in_segments = 22;
+   */
+  notInSegments: string[];
 };
 
 /**

@@ -373,11 +373,18 @@ export declare type ListRequest = Message<"shared.profiles.v1.ListRequest"> & {
   orderTrait: string;
 
   /**
-   * Segments by their ids, at most 5: only profiles that are in all of them.
+   * Segments by their ids, at most 5 with those of not_in_segments: only profiles that are in all of them.
    *
    * @generated from field: repeated string segments = 23;
    */
   segments: string[];
+
+  /**
+   * Segments by their ids: only profiles that are in none of them.
+   *
+   * @generated from field: repeated string not_in_segments = 24;
+   */
+  notInSegments: string[];
 };
 
 /**

@@ -22,12 +22,14 @@ export function breakdownText(question: Question, property: string): string {
     : place(property, false).text;
 }
 
-/** The event meets the filter groups, and its person is in the segments. */
+/** The event meets the filter groups, and its person is in the segments, and in none that are excluded. */
 export function meetsGroups(question: Question): string {
   const { filterGroups = [], filterGroupsOperator, segments = [] } = question;
+  const { notInSegments = [] } = question;
   const groups = filterGroups.map(({ filters, operator }) => all(filters.map(condition), operator));
   const members = segments.map((segment) => isInSegment(question, segment));
-  return all([all(groups, filterGroupsOperator), ...members]);
+  const others = notInSegments.map((segment) => `NOT ${isInSegment(question, segment)}`);
+  return all([all(groups, filterGroupsOperator), ...members, ...others]);
 }
 
 /** The event matches: its kind, its own filters, the filter groups and the segments. */

@@ -35,7 +35,7 @@ export async function incompleteFrom(
 
 /** A visit that began before `stop` goes on at most to the end of the UTC day after. */
 function isOver(
-  { session, filterGroups = [], segments = [] }: Question,
+  { session, filterGroups = [], segments = [], notInSegments = [] }: Question,
   stop: number,
   known: number,
 ): boolean {
@@ -43,7 +43,7 @@ function isOver(
     session === undefined ||
     (session.metric === 'SESSIONS' &&
       session.scope === undefined &&
-      filterGroups.length + segments.length === 0);
+      filterGroups.length + segments.length + notInSegments.length === 0);
   if (isEarly) return stop <= known;
   const lastDay = Math.floor((stop - 1) / dayMs) + 1;
   return (lastDay + 1) * dayMs <= known;
