@@ -290,6 +290,8 @@ export async function openExports(
     callerOf: principalOf,
     mail: control.organizationMail,
     project: (projectId) => projects.get(projectId)?.record,
+    findSegment: control.findSegment,
+    timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
     publicUrl: () => accounts.publicUrl ?? listening.url,
   });
   shutdown.add('kept exports', () => exports.stop());

@@ -252,24 +252,21 @@ function registerRoles(
       ownerOf,
       processes: ingestProcesses,
       insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
-      timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
-      weekStartOf: (projectId) => weekStartOf(projects.get(projectId)?.record),
+      timezoneOf: (id) => projects.get(id)?.record.timezone ?? 'UTC',
+      weekStartOf: (id) => weekStartOf(projects.get(id)?.record),
       completeUntilMs: createCompleteUntil({ nats, shards, clock }),
       boards: {
         readDashboard: control.readDashboard,
         shares: control.shares,
         async checkPassword(stored, password, from) {
-          const { ok } = await control.passwords.check(stored, password, {
-            kind: 'stranger',
-            from,
-          });
-          return ok;
+          const guesser = { kind: 'stranger', from } as const;
+          return (await control.passwords.check(stored, password, guesser)).ok;
         },
         networkOf,
         annotationsOf: (projectId) => control.annotationsOf(projectId),
       },
       goalsOf: (projectId) => control.goalsOf(projectId),
-      findSegment: (projectId, id) => control.findSegment(projectId, id),
+      findSegment: control.findSegment,
       operator: operatorOptions(shards, foundation, pages),
       ...(ingest && { looksUpPlaces: ingest.looksUpPlaces }),
     });

@@ -78,12 +78,13 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
 /** Of who visits, then and now. */
 function registerVisitors(router: ConnectRouter, shared: ActivityOptions): void {
   const { listVisits: visits, getLiveFigures: figures } = ActivityService.method;
-  const { clock, looksUpPlaces } = shared;
+  const { clock, looksUpPlaces, findSegment, timezoneOf } = shared;
+  const sources = { clock, findSegment, timezoneOf };
   router.rpc(
     visits,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
-        listVisits({ clickhouse, clock }, projectId, request, deadline),
+        listVisits({ clickhouse, ...sources }, projectId, request, deadline),
       ),
     answerOptions,
   );

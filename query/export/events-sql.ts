@@ -1,7 +1,10 @@
 // The statement of an export of events: the selection of the list of events, each event once, with the person that it
 // belongs to now. Events of deleted persons are left out, as in every question.
 
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
+import { TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import { readSelection } from '../activity/activity-selection.ts';
 import { eventsOfSql, membersSql, rootSql } from '../identity/identity-sql.ts';
 import { gonePersonsSql, mergedIdsSql } from '../insights/sql/persons.ts';
@@ -19,7 +22,17 @@ export function eventsStatement(
   flat: FlatNames | undefined,
 ): Statement {
   const { format, fromMs, toMs } = asked;
-  const selection = readSelection(projectId, { ...asked, ...noPages }, new Uint8Array());
+  // Segments are asked of the range: their conditions look at no other events.
+  const timeRange = create(TimeRangeSchema, {
+    from: timestampFromMs(fromMs),
+    to: timestampFromMs(toMs),
+  });
+  const selection = readSelection(
+    projectId,
+    { ...asked, ...noPages, timeRange },
+    new Uint8Array(),
+    asked.listed,
+  );
   const { condition, persons, project, bindings } = selection;
   const conditions = [
     condition,

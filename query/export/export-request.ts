@@ -6,6 +6,8 @@ import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts
 import { maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
 import type { PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import { ListRequestSchema } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import type { ListedSegments } from '../insights/segments/listed-persons.ts';
+import { checkSegments, type SegmentFilter } from '../insights/segments/segment-filter.ts';
 import { exportFormats, type FileForm, isFormatName } from './export-format.ts';
 
 const whats = ['events', 'profiles', 'activity'] as const;
@@ -24,21 +26,28 @@ export interface ExportAsked extends FileForm {
   columns: (typeof columnForms)[number];
   /** Of persons: one of several files, each of which has its share of them. All of them unless given. */
   share?: { place: number; of: number };
+  /** Segments that persons are in, and those that they are not in: none unless given. */
+  filter?: SegmentFilter;
+  /** The same, looked up. */
+  listed?: ListedSegments;
 }
 
 /** `project` is read with the credential. */
 const names = [
   ...['what', 'project', 'from', 'to', 'kinds', 'filters', 'distinct_id', 'profile_id'],
-  ...['session_id', 'format', 'compression', 'columns'],
+  ...['session_id', 'segments', 'not_in_segments', 'format', 'compression', 'columns'],
 ];
 /** Those that select events alone. */
 const ofEvents = ['kinds', 'distinct_id', 'profile_id', 'session_id'] as const;
+/** Of the parameters that name segments. */
+export const segmentFields = { segments: 'segments', notInSegments: 'not_in_segments' } as const;
 const maxNameCharacters = 100;
 
 /** Throws invalid_argument that names the parameter and its rule. */
 export function readExport(query: string): ExportAsked {
   const values = valuesOf(query);
   const given = (name: string): string => values.get(name) ?? '';
+  const listOf = (name: string): string[] => (given(name) === '' ? [] : given(name).split(','));
   const what = oneOf('what', given('what') || 'events', whats);
   for (const name of ofEvents) {
     if (what !== 'events' && given(name) !== '') throw invalidArgument(name, 'is for events');
@@ -50,10 +59,15 @@ export function readExport(query: string): ExportAsked {
   const { compressions } = exportFormats[format];
   const fromMs = momentOf('from', given('from')) ?? minQuestionMs;
   const toMs = momentOf('to', given('to')) ?? maxQuestionMs;
+  const filter = {
+    segments: listOf('segments'),
+    notInSegments: listOf(segmentFields.notInSegments),
+  };
+  checkSegments(filter, segmentFields);
   if (fromMs > toMs) throw invalidArgument('from', 'must not be after to');
   return {
-    ...{ what, format, fromMs, toMs },
-    kinds: given('kinds') === '' ? [] : given('kinds').split(','),
+    ...{ what, format, fromMs, toMs, filter },
+    kinds: listOf('kinds'),
     filters: filtersOf(given('filters')),
     distinctId: given('distinct_id'),
     profileId: given('profile_id'),

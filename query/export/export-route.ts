@@ -7,21 +7,26 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { Authenticate } from '../../platform/access/authenticate.ts';
 import type { Groups } from '../../platform/clickhouse/groups.ts';
 import type { ResultReader, RowReader } from '../../platform/clickhouse/select-rows.ts';
+import { systemClock } from '../../platform/clock.ts';
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
 import type { Log } from '../../platform/log.ts';
 import { withTimeLimit } from '../../platform/memory/time-limit.ts';
 import { exportsAtOnce } from '../calls/turn-bounds.ts';
 import type { CompleteUntil } from '../insights/run/complete-until.ts';
+import { readListed, type SegmentSources } from '../insights/segments/listed-persons.ts';
 import { OpenStreams } from '../open-streams.ts';
 import { systemTimer } from '../timer.ts';
 import { requireAccess } from './export-access.ts';
 import { headersOf, refuse, send } from './export-answer.ts';
 import { exportFailure } from './export-failure.ts';
 import { exportFormats, gzipped, packsOnTheWay } from './export-format.ts';
-import { type ExportAsked, readExport } from './export-request.ts';
+import { type ExportAsked, readExport, segmentFields } from './export-request.ts';
 import { maxExportMs, selectOf } from './export-select.ts';
 
-export interface ExportOptions {
+/** Where segments of exports are found; without it there are none. */
+export type ExportSegments = Partial<Pick<SegmentSources, 'findSegment' | 'timezoneOf'>>;
+
+export interface ExportOptions extends ExportSegments {
   clickhouse: Groups<RowReader & ResultReader>;
   authenticate: Authenticate;
   completeUntilMs: CompleteUntil;
@@ -83,7 +88,7 @@ async function answer(
 ): Promise<void> {
   const { clickhouse, completeUntilMs, running } = options;
   const { projectId, credentialEnd } = await requireAccess(options.authenticate, request, query);
-  const asked = readExport(query);
+  const asked = await withSegments(options, projectId, readExport(query));
   const group = clickhouse.ofProject(projectId);
   const ended = new AbortController();
   const signal = withTimeLimit(AbortSignal.any([gone, ended.signal]), maxExportMs);
@@ -103,6 +108,18 @@ async function answer(
     // Ends the statement where the reader was stopped before its end.
     ended.abort();
   }
+}
+
+/** As they are when the export is asked for. Throws invalid_argument that names the parameter. */
+async function withSegments(
+  { findSegment = async () => undefined, timezoneOf = () => 'UTC' }: ExportSegments,
+  projectId: string,
+  asked: ExportAsked,
+): Promise<ExportAsked> {
+  const { filter } = asked;
+  if (filter === undefined) return asked;
+  const sources = { findSegment, timezoneOf, clock: systemClock };
+  return { ...asked, listed: await readListed(sources, projectId, filter, segmentFields) };
 }
 
 /** The engine is asked nothing before the export has its place. */

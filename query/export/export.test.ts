@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { create } from '@bufbuild/protobuf';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +14,8 @@ import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse
 import { oneGroup } from '../../platform/clickhouse/groups.ts';
 import { type HttpServer, startHttp } from '../../platform/http/http.ts';
 import { createLog } from '../../platform/log.ts';
+import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
+import { SegmentSchema } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
@@ -83,8 +86,8 @@ async function fileOf(projectId: string, params: Record<string, string>): Promis
   return path;
 }
 
-async function linesOf(projectId: string, params: Record<string, string> = {}) {
-  const text = await (await ask(projectId, params)).text();
+async function linesOf(projectId: string, params: Record<string, string> = {}, url = baseUrl) {
+  const text = await (await ask(projectId, params, url)).text();
   const lines: Record<string, unknown>[] = text
     .split('\n')
     .filter(Boolean)
@@ -358,5 +361,44 @@ describe('persons', () => {
       ...{ total_events: '2', pageviews: '2', sessions: '2', browser: 'Firefox', city: 'Köln' },
       ...{ first_seen: '2026-10-10T12:00:00.000Z', bot: false },
     });
+  });
+
+  it('are those in segments, and those outside', async () => {
+    const operator = FilterOperator.EQUALS;
+    const tests = [
+      { test: { case: 'trait' as const, value: { property: 'plan', operator, value: 'pro' } } },
+    ];
+    const id = randomUUID();
+    const segment = create(SegmentSchema, { id, condition: { groups: [{ tests }] } });
+    const url = await serve({
+      findSegment: async (_, asked) => (asked === id ? segment : undefined),
+    });
+    const names = async (column: string, params: Record<string, string>) =>
+      (await linesOf(projectId, params, url)).map((line) => line[column]).sort();
+    const [inIt, outside] = [{ segments: id }, { not_in_segments: id }];
+    expect(await names('distinct_id', inIt)).toEqual(['ada', 'anon-1']);
+    expect(await names('distinct_id', outside)).toEqual(['stranger']);
+    expect(await names('distinct_id', { ...inIt, ...outside })).toEqual([]);
+    expect(await names('external_id', { ...inIt, what: 'profiles' })).toEqual(['ada']);
+    expect(await names('external_id', { ...outside, what: 'profiles' })).toEqual(['ben']);
+    expect(await names('external_id', { ...inIt, what: 'activity' })).toEqual(['ada']);
+    expect(await names('external_id', { ...outside, what: 'activity' })).toEqual([null]);
+    const refusal = async (params: Record<string, string>) => {
+      const response = await ask(projectId, params, url);
+      return [response.status, Object(await response.json()).message];
+    };
+    const other = randomUUID();
+    expect(await refusal({ not_in_segments: other })).toEqual([
+      400,
+      `not_in_segments[0]: the project has no segment ${other}: it may have been deleted`,
+    ]);
+    expect(await refusal({ segments: 'x' })).toEqual([
+      400,
+      'segments[0]: must be the id of a segment, a UUID',
+    ]);
+    const six = Array.from({ length: 6 }, () => id).join();
+    expect(await refusal({ not_in_segments: six })).toEqual([
+      ...[400, 'not_in_segments: takes at most 5'],
+    ]);
   });
 });

@@ -3,8 +3,10 @@
 import { create } from '@bufbuild/protobuf';
 import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 import { ListRequestSchema } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { readTimeRange } from '../activity/activity-selection.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
-import { livingProfilesSql } from '../identity/identity-sql.ts';
+import { livingProfilesSql, profileKeySql } from '../identity/identity-sql.ts';
+import { noSegments, profilesListedSql } from '../insights/segments/listed-persons.ts';
 import { everybodySql } from '../profiles/profile-page-sql.ts';
 import {
   always,
@@ -90,12 +92,16 @@ export function activityStatement(projectId: string, asked: ExportAsked): Statem
 
 function conditionOf(
   projectId: string,
-  { filters }: ExportAsked,
+  { filters, listed = noSegments }: ExportAsked,
   bindings: Bindings,
 ): ProfileCondition {
   const filterGroups = filters.length === 0 ? [] : [{ filters: [...filters] }];
   const request = create(ListRequestSchema, { filterGroups });
-  return readProfileSelection(projectId, request, bindings).condition;
+  const project = bindings.bind('String', projectId);
+  // As in the list of profiles, which has no range: conditions look at all events.
+  const read = { projectId, project, bindings, range: readTimeRange(undefined) };
+  const isListed = profilesListedSql(read, listed, profileKeySql('id'));
+  return readProfileSelection(projectId, request, bindings, isListed).condition;
 }
 
 function rangeSql(column: string, { fromMs, toMs }: ExportAsked, bindings: Bindings): string {

@@ -27,7 +27,7 @@ import type { Log } from '../../platform/log.ts';
 import { runTurns } from '../../platform/turns/run-turns.ts';
 import { ExportsService } from '../../proto/gen/shared/exports/v1/exports_pb.js';
 import { keptExportsAtOnce } from '../calls/turn-bounds.ts';
-import { createExportRoute } from '../export/export-route.ts';
+import { createExportRoute, type ExportSegments } from '../export/export-route.ts';
 import type { ExportParts } from './export-parts.ts';
 import { createExportsRpc } from './exports-rpc.ts';
 import { createFilesRoute } from './files/files-route.ts';
@@ -36,7 +36,8 @@ import { createFindExport } from './find-export.ts';
 import { isDue, takeTurn } from './take-turn.ts';
 
 export interface KeptExportsOptions
-  extends Pick<ExportParts, 'completeUntilMs' | 'project' | 'publicUrl'> {
+  extends Pick<ExportParts, 'completeUntilMs' | 'project' | 'publicUrl'>,
+    ExportSegments {
   nats: NatsConnection;
   /** Without it new records use the room that is kept back in the bucket, too. */
   bucketRoom?: BucketRoom;

@@ -15,7 +15,7 @@ import { KindPicker } from '../filter/kind-picker.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
-import { isEmpty, writeSegments } from '../filter/segment-names.ts';
+import { exportParams, writeSegments } from '../filter/segment-names.ts';
 import { narrow, useMedia } from '../media.ts';
 import { type Paged, usePages } from '../pages.ts';
 import { address, setQuery } from '../router.ts';
@@ -52,6 +52,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
     : { timeRange: { from: timestampFromDate(range.from), to: timestampFromDate(range.to) } };
   const params = {
     ...{ kinds: kinds.join(','), distinct_id: who, profile_id: profileId },
+    ...exportParams(segments),
     ...(sessionId ? { session_id: sessionId } : momentsOf(range)),
   };
   const span = sessionId ? '' : `${range.from.getTime()} ${range.to.getTime()}`;
@@ -88,9 +89,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
         <button type="button" aria-label="Load again" title="Load again" onClick={list.reload}>
           <Icon name="refresh" />
         </button>
-        {!isEmpty(segments) ? null : (
-          <ExportMenu {...{ projectId, what: 'events', conditions: asked, params }} />
-        )}
+        <ExportMenu {...{ projectId, what: 'events', conditions: asked, params }} />
         {sessionId ? null : <RangePicker />}
       </div>
       <Fault cause={list.error} retry={list.reload} />

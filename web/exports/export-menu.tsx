@@ -27,6 +27,8 @@ export function ExportMenu(props: {
 }) {
   const { projectId, what, params, conditions } = props;
   const [isBusy, setBusy] = useState(false);
+  // What is kept knows no segments: it would be of everybody.
+  const hasSegments = Boolean(params['segments'] || params['not_in_segments']);
   const take = async ({ format, extension, columns }: (typeof formats)[number]): Promise<void> => {
     setBusy(true);
     try {
@@ -65,7 +67,7 @@ export function ExportMenu(props: {
           {form.name}
         </MenuItem>
       ))}
-      {hasRole(Role.MEMBER)
+      {hasRole(Role.MEMBER) && !hasSegments
         ? formats.map((form) => (
             <MenuItem key={form.extension} onChoose={() => void (isBusy || keep(form))}>
               {`Keep for 7 days: ${form.name}`}

@@ -11,7 +11,7 @@ import { FilterBar } from '../filter/filter-bar.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
-import { isEmpty, writeSegments } from '../filter/segment-names.ts';
+import { exportParams, isEmpty, writeSegments } from '../filter/segment-names.ts';
 import { usePages } from '../pages.ts';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
@@ -113,9 +113,14 @@ export function Page({ params }: PageProps) {
               {isUnsorted ? ' They are too many to sort: the newest come first.' : ''}
             </p>
             <div class="row">
-              {!isEmpty(segments) ? null : (
-                <ExportMenu {...{ projectId, what: 'profiles', params: {}, conditions: all }} />
-              )}
+              <ExportMenu
+                {...{
+                  projectId,
+                  what: 'profiles',
+                  params: exportParams(segments),
+                  conditions: all,
+                }}
+              />
               <TraitColumnsMenu rows={rows} />
             </div>
           </div>

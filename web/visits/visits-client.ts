@@ -18,7 +18,7 @@ const pageSize = 100;
 /** A page with rows, where any follow: among many bots the service may answer none and how far it came. */
 export async function loadVisits(
   projectId: string,
-  asked: Pick<MessageInitShape<typeof ListVisitsRequestSchema>, 'timeRange' | 'leaveOutBots'>,
+  asked: MessageInitShape<typeof ListVisitsRequestSchema>,
   firstToken: string,
   end: AbortSignal,
 ): Promise<{ rows: Visit[]; next: string }> {

@@ -4,7 +4,10 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { useState } from 'preact/hooks';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { areBotsCounted, BotsNote, botsOf } from '../filter/bots.tsx';
+import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
+import { SegmentBar } from '../filter/segment-bar.tsx';
+import { isEmpty, writeSegments } from '../filter/segment-names.ts';
 import { narrow, useMedia } from '../media.ts';
 import { usePages } from '../pages.ts';
 import type { PageProps } from '../router.ts';
@@ -29,10 +32,12 @@ export function Page({ params }: PageProps) {
   const [opened, setOpened] = useState<Visit>();
   const bots = botsOf(useSeenVisitors(projectId));
   const leaveOutBots = !areBotsCounted();
-  const key = `visits of all ${projectId} ${from.getTime()} ${to.getTime()} ${leaveOutBots}`;
+  const segments = segmentsOfAddress();
+  const of = `${leaveOutBots} ${writeSegments(segments)}`;
+  const key = `visits of all ${projectId} ${from.getTime()} ${to.getTime()} ${of}`;
   const timeRange = { from: timestampFromDate(from), to: timestampFromDate(to) };
   const { rows, error, isLoading, hasMore, more, reload } = usePages(key, (pageToken, end) =>
-    loadVisits(projectId, { timeRange, leaveOutBots }, pageToken, end),
+    loadVisits(projectId, { timeRange, leaveOutBots, ...segments }, pageToken, end),
   );
   return (
     <>
@@ -46,6 +51,7 @@ export function Page({ params }: PageProps) {
           <RangePicker />
         </div>
       </div>
+      <SegmentBar chosen={segments} onChange={setSegments} />
       <Fault cause={error} retry={reload} />
       {rows.length > 0 ? (
         <>
@@ -68,7 +74,11 @@ export function Page({ params }: PageProps) {
         </>
       ) : (
         <div class="events-room">
-          {isLoading ? <Loading of="visits" /> : error ? null : <NoVisits projectId={projectId} />}
+          {isLoading ? (
+            <Loading of="visits" />
+          ) : error ? null : (
+            <NoVisits projectId={projectId} isFiltered={!isEmpty(segments)} />
+          )}
         </div>
       )}
       {opened ? (
@@ -88,7 +98,17 @@ function keyOf({ sessionId, startTime }: Visit): string {
   return `${sessionId} ${startTime ? toDate(startTime).getTime() : ''}`;
 }
 
-function NoVisits({ projectId }: { projectId: string }) {
+function NoVisits({ projectId, isFiltered }: { projectId: string; isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <div class="empty">
+        <h2>No visits of these people in this range</h2>
+        <button type="button" onClick={() => setQuery({ segments: undefined })}>
+          Show the visits of all
+        </button>
+      </div>
+    );
+  }
   return (
     <div class="empty">
       <h2>No visits in this range</h2>

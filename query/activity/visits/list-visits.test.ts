@@ -2,10 +2,15 @@
 // come late, page by page.
 
 import { randomUUID } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
 import { durationMs, timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../platform/clock.ts';
+import {
+  type Segment,
+  SegmentSchema,
+} from '../../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import type { Visit } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import { InsightType, SessionMetric } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { createDraw } from '../../../test/harness/insights/random.ts';
@@ -22,8 +27,12 @@ import { storeProfiles } from '../../../test/harness/tables/stored-profiles.ts';
 const startMs = Date.UTC(2026, 9, 1);
 const engine = useEngine();
 let service: ReadService;
+const segments = new Map<string, Segment>();
 beforeAll(async () => {
-  service = await startReadService({ clickhouseUrl: engine.url });
+  service = await startReadService({
+    clickhouseUrl: engine.url,
+    findSegment: async (_, id) => segments.get(id),
+  });
   // Several rows of a session's day stay several.
   for (const table of ['visits', 'events']) {
     await service.clickhouse.command({ query: `SYSTEM STOP MERGES ${table}` });
@@ -174,6 +183,32 @@ describe('drawn sessions', () => {
     },
   );
 
+  it.each([1, 7, 200])('are those of people in a segment, on pages of %i', async (pageSize) => {
+    const everybody = await walk(projectId);
+    const profileIds = everybody.flatMap(({ distinctId, profileId }) =>
+      distinctId === 'ada' ? [profileId] : [],
+    );
+    const id = randomUUID();
+    const tests = [{ test: { case: 'listed' as const, value: { profileIds } } }];
+    segments.set(id, create(SegmentSchema, { id, condition: { groups: [{ tests }] } }));
+    const isAda = ({ distinctId }: StoredRow): boolean => distinctId === 'ada';
+    // A visit is there where one of its events is of such a person.
+    const ofAda = model.filter(({ events }) => events.some(isAda));
+    const ofOthers = model.filter(({ events }) => !events.every(isAda));
+    expect(ofAda.length).toBeGreaterThan(10);
+    expect(ofOthers.length).toBeLessThan(model.length);
+    const inIt = await walk(projectId, { pageSize, segments: [id] });
+    expect(inIt.map(shown)).toEqual(ofAda.map(expected));
+    const outside = await walk(projectId, { pageSize, notInSegments: [id] });
+    expect(outside.map(shown)).toEqual(ofOthers.map(expected));
+    const asked = range(startMs + dayMs, startMs + 6 * dayMs);
+    const within = ofAda.filter(
+      (visit) => visit.startMs >= startMs + dayMs && visit.startMs < startMs + 6 * dayMs,
+    );
+    const found = await walk(projectId, { ...asked, pageSize, segments: [id] });
+    expect(found.map(shown)).toEqual(within.map(expected));
+  });
+
   it('are nobody else’s', async () => {
     expect(await walk(randomUUID())).toEqual([]);
   });
@@ -245,12 +280,14 @@ describe('pages', () => {
     );
   });
 
-  it.each([
+  it.each<[string, Request]>([
     ['pageSize: must be from 1 to 200', { pageSize: 201 }],
     ['pageSize: must be from 1 to 200', { pageSize: -1 }],
     ['pageToken: must be a nextPageToken answered to the same conditions', { pageToken: 'x' }],
     ['timeRange: from must not be after to', range(2, 1)],
-  ] as const)('say %s', async (message, request) => {
+    ['segments[0]: must be the id of a segment, a UUID', { segments: ['x'] }],
+    ['notInSegments[0]: must be the id of a segment, a UUID', { notInSegments: ['x'] }],
+  ])('say %s', async (message, request) => {
     const error = await list(randomUUID(), request).catch(ConnectError.from);
     expect(error).toMatchObject({ code: Code.InvalidArgument, rawMessage: message });
   });

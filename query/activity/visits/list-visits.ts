@@ -4,7 +4,6 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
-import type { Clock } from '../../../platform/clock.ts';
 import {
   type ListVisitsRequest,
   ListVisitsRequestSchema,
@@ -16,6 +15,7 @@ import { encodeCursor, type Position } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
 import { deletedIds } from '../../identity/deleted-ids.ts';
 import { mergedIds } from '../../identity/merged-ids.ts';
+import { readListed, type SegmentSources } from '../../insights/segments/listed-persons.ts';
 import { readPageSize, readPageToken, readTimeRange, sealOf } from '../activity-selection.ts';
 import { readVisits } from './visit-facts.ts';
 import { readVisitStarts } from './visit-starts.ts';
@@ -24,16 +24,19 @@ const pageSizes = { usual: 50, most: 200 };
 
 /** Throws invalid_argument for a request that breaks a rule, resource_exhausted, and the client's errors. */
 export async function listVisits(
-  { clickhouse, clock }: { clickhouse: RowReader; clock: Clock },
+  { clickhouse, ...sources }: { clickhouse: RowReader } & SegmentSources,
   projectId: string,
   request: ListVisitsRequest,
   deadline: Deadline,
 ): Promise<ListVisitsResponse> {
   const seal = sealOf(ListVisitsRequestSchema, projectId, request);
   const pageSize = readPageSize(request.pageSize, pageSizes);
-  const range = { projectId, ...readTimeRange(request.timeRange), maxRows: pageSize + 1 };
+  const range = readTimeRange(request.timeRange);
+  const listed = await readListed(sources, projectId, request);
+  const asked = { projectId, ...range, range, listed, maxRows: pageSize + 1 };
+  const nowMs = sources.clock.nowMs();
   const readPage = async (after: Position | undefined) => {
-    const starts = await readVisitStarts(clickhouse, { ...range, after }, clock.nowMs(), deadline);
+    const starts = await readVisitStarts(clickhouse, { ...asked, after }, nowMs, deadline);
     const page = starts.slice(0, pageSize);
     const visits = await readVisits(clickhouse, projectId, page, deadline);
     const last = starts.length > pageSize ? page.at(-1) : undefined;

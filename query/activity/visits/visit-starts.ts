@@ -4,9 +4,13 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
+import { dayMs } from '../../../platform/clock.ts';
+import { maxQuestionMs } from '../../../platform/limits.ts';
 import type { Position } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
-import { createBindings } from '../../filters/bindings.ts';
+import { type Bindings, createBindings } from '../../filters/bindings.ts';
+import type { Range } from '../../insights/read/plan-notes.ts';
+import { eventsListedSql, type ListedSegments } from '../../insights/segments/listed-persons.ts';
 import { visitWindow } from '../../insights/sources/visits/visit.ts';
 import { daysAround, severalRowsSql } from '../../insights/sources/visits/visit-days.ts';
 import { daySql, momentSql } from '../../insights/sql/read-events.ts';
@@ -21,6 +25,9 @@ export interface VisitsAsked {
   /** The last visit of the page before. */
   after: Position | undefined;
   maxRows: number;
+  /** One of a visit's events is of somebody in these; their conditions look at `range`. */
+  listed: ListedSegments;
+  range: Range;
 }
 
 export interface VisitStart {
@@ -60,11 +67,8 @@ export async function readVisitStarts(
 }
 
 /** Rows of: session id; its first moment in ms. */
-function startsSql(
-  { projectId, after }: VisitsAsked,
-  { fromMs, toMs }: TimeWindow,
-  maxRows: number,
-): Statement {
+function startsSql(asked: VisitsAsked, { fromMs, toMs }: TimeWindow, maxRows: number): Statement {
+  const { projectId, after } = asked;
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const between = (startMs: number, endMs: number): string =>
@@ -81,6 +85,7 @@ function startsSql(
     `first >= ${momentSql(fromMs, bindings)}`,
     `first < ${momentSql(toMs, bindings)}`,
   ];
+  conditions.push(...ofPersonsSql(asked, { project, bindings }, { fromMs, toMs }));
   if (after !== undefined) {
     const position = `${momentSql(after.timeMs, bindings)}, toUInt128(${bindings.bind('UUID', after.id)})`;
     conditions.push(`(first, toUInt128(session_id)) < (${position})`);
@@ -88,4 +93,25 @@ function startsSql(
   const sql = `SELECT toString(session_id), toUnixTimestamp64Milli(first) FROM (${alone} UNION ALL ${several})
     WHERE ${conditions.join(' AND ')} ORDER BY first DESC, toUInt128(session_id) DESC LIMIT ${maxRows}`;
   return { sql, params: bindings.params };
+}
+
+/** None where no segment is named. An event belongs to the visit that begins on its UTC day or on the one before. */
+function ofPersonsSql(
+  { projectId, listed, range }: VisitsAsked,
+  { project, bindings }: { project: string; bindings: Bindings },
+  { fromMs, toMs }: TimeWindow,
+): string[] {
+  const ofPersons = eventsListedSql({ projectId, project, bindings, range }, listed);
+  if (ofPersons.length === 0) return [];
+  const lastMs = Math.min(toMs + 2 * dayMs, maxQuestionMs);
+  const conditions = [
+    `project_id = ${project}`,
+    `occur_time >= ${momentSql(fromMs, bindings)}`,
+    `occur_time < ${momentSql(lastMs, bindings)}`,
+    ...ofPersons,
+  ];
+  const days = 'arrayJoin([toDate(occur_time), toDate(occur_time) - 1])';
+  return [
+    `(session_id, toDate(first)) IN (SELECT session_id, ${days} FROM events WHERE ${conditions.join(' AND ')})`,
+  ];
 }
