@@ -2,6 +2,7 @@
 // already, and by what is done with each of them. Questions of usual forms are not counted.
 
 import { Code, ConnectError } from '@connectrpc/connect';
+import type { Condition } from '../../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import {
   type InsightQuerySpec,
   InsightType,
@@ -9,6 +10,7 @@ import {
   UserFlowQuery_NodeKind,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Deadline } from '../../deadline.ts';
+import { idsOf } from '../../segments/named-segments.ts';
 import type { Question } from '../read/question.ts';
 import { byPerson } from '../sql/persons.ts';
 import { unlessLeft } from './single-flight.ts';
@@ -16,7 +18,7 @@ import type { StoredVersion } from './stored-version.ts';
 
 /** What a form does with each event of the range. */
 interface Work {
-  /** Steps, series or hops, times the columns that each carries. */
+  /** Steps, series or hops, times the columns that each carries; and tests of segments, times the series. */
   parts: number;
   field: string;
   /** What the caller may ask less of. */
@@ -65,7 +67,31 @@ function comparesEachCohort({ retention }: InsightQuerySpec): boolean {
   return retention?.first === RetentionQuery_First.RECURRING && retention.rolling24h;
 }
 
-function workOf({ spec, breakdowns: groups, buckets }: Question): Work {
+/** That of the form, and that of the segments: the greater one is what to ask less of. */
+function workOf(question: Question): Work {
+  const form = workOfForm(question);
+  const { spec } = question;
+  const tests = idsOf(spec).map(({ id, field }) => ({
+    ...{ field, tests: testsOfEvents(question.conditionOf(id)) },
+  }));
+  const [dearest] = tests.toSorted((one, other) => other.tests - one.tests);
+  const count = tests.reduce((sum, one) => sum + one.tests, 0);
+  if (dearest === undefined || count === 0) return form;
+  // Each series has the people of each test found anew.
+  const series = Math.max(1, spec.events.length);
+  const parts = form.parts + count * series;
+  if (count * series <= form.parts) return { ...form, parts };
+  const asked = `${series} entries with ${count} tests of segments`;
+  return { parts, field: dearest.field, asked };
+}
+
+/** A trait and a list of profiles look at no events. */
+function testsOfEvents({ groups }: Condition): number {
+  const tests = groups.flatMap((group) => group.tests);
+  return tests.filter(({ test }) => test.case === 'did' || test.case === 'firstSeen').length;
+}
+
+function workOfForm({ spec, breakdowns: groups, buckets }: Question): Work {
   const { events, userFlow } = spec;
   // The person does not count as a breakdown: a question that may be answered may have its persons listed.
   const breakdowns = groups.filter((group) => group !== byPerson);
