@@ -57,7 +57,7 @@ describe.runIf(hasBrowser)('kept exports', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await axe(page)).toEqual([]);
     await button(page, 'Download manifest.json').first().waitFor();
-    await button(page, 'Delete: Profiles, CSV').click();
+    await button(page, 'Delete its files: Profiles, CSV').click();
     await page
       .getByRole('region', { name: 'Profiles, CSV' })
       .getByText('cancelled', { exact: true })

@@ -121,7 +121,7 @@ function Card(props: { projectId: string; one: Export; mayCancel: boolean; onCha
       {mayCancel && (isThere || isUnderWay(one)) ? (
         <Action
           class="danger-text"
-          label={`${isThere ? 'Delete' : 'Cancel'}: ${title}`}
+          label={`${isThere ? 'Delete its files' : 'Cancel'}: ${title}`}
           run={async () => {
             await exportsClient.cancel({ id }, inProject(projectId));
             onChange();
