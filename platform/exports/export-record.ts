@@ -38,6 +38,8 @@ export interface ExportRecord {
   reason: string;
   createMs: number;
   stateMs: number;
+  /** When the last step was done. */
+  progressMs: number;
   /** When its files are deleted; 0 until it is ready. */
   expireMs: number;
   /** 0 where it is not known. */
@@ -95,7 +97,7 @@ export function readExportRecord(value: unknown): ExportRecord | undefined {
 
 const texts = ['id', 'directoryId', 'customerId', 'state', 'reason'];
 const numbers = [
-  ...['createMs', 'stateMs', 'expireMs', 'completeUntilMs', 'partCount'],
+  ...['createMs', 'stateMs', 'progressMs', 'expireMs', 'completeUntilMs', 'partCount'],
   ...['tries', 'nextTryMs', 'leaseEndMs'],
 ];
 

@@ -57,7 +57,14 @@ export function createExportsRpc({ bucket, find, directoryId, bucketRoom, room, 
       const record: ExportRecord = {
         ...{ schemaVersion: 1, id: randomUUID(), directoryId, query: checked },
         customerId: customer?.customerId ?? '',
-        ...{ state: 'pending', reason: '', createMs: nowMs, stateMs: nowMs, expireMs: 0 },
+        ...{
+          state: 'pending',
+          reason: '',
+          createMs: nowMs,
+          stateMs: nowMs,
+          progressMs: nowMs,
+          expireMs: 0,
+        },
         ...{ completeUntilMs: 0, partCount: 0, parts: [], hasFiles: true, isTold: false },
         ...{ tries: 0, nextTryMs: 0, leaseEndMs: 0 },
       };

@@ -84,7 +84,14 @@ function newRecord(fields: Partial<ExportRecord> = {}): ExportRecord {
   return {
     ...{ schemaVersion: 1, id: randomUUID(), directoryId: 'own', customerId: 'ada' },
     query: toJson(ExportQuerySchema, query),
-    ...{ state: 'pending', reason: '', createMs: nowMs, stateMs: nowMs, expireMs: 0 },
+    ...{
+      state: 'pending',
+      reason: '',
+      createMs: nowMs,
+      stateMs: nowMs,
+      progressMs: nowMs,
+      expireMs: 0,
+    },
     ...{ completeUntilMs: 0, partCount: 0, parts: [], hasFiles: true, isTold: false },
     ...{ tries: 0, nextTryMs: 0, leaseEndMs: 0 },
     ...fields,
@@ -228,8 +235,16 @@ describe('an export that nobody can finish', () => {
     nowMs += dayMs;
     await turn();
     expect(await record()).toMatchObject({
-      ...{ state: 'failed', reason: 'it could not be written for a day' },
+      ...{ state: 'failed', reason: 'nothing of it could be written for a day' },
     });
+  });
+
+  it('is not given up while its files are being written, however long that takes', async () => {
+    await change({ directoryId: 'elsewhere', state: 'running', partCount: 2 });
+    nowMs += dayMs;
+    await change({ progressMs: nowMs - 1 });
+    await turn();
+    expect(await record()).toMatchObject({ state: 'running' });
   });
 
   it('fails where its files are gone', async () => {

@@ -16,7 +16,7 @@ const againMs = 1_000;
 const turnMs = 3_000;
 /** Another process may change the record. */
 const longestRestMs = 600_000;
-/** What could not be written for a day is given up. */
+/** An export of which nothing was written for a day is given up, also by a process without its files. */
 const giveUpMs = dayMs;
 
 type Step = 'write' | 'tell' | 'expire' | 'remove' | 'give up';
@@ -28,13 +28,13 @@ interface DueStep {
 
 /** What is due next, and when. `own`: whether the files are in this process's data directory. */
 export function nextStep(record: ExportRecord, isOwn: boolean): DueStep | undefined {
-  const { state, createMs, expireMs, nextTryMs, hasFiles, isTold } = record;
+  const { state, progressMs, expireMs, nextTryMs, hasFiles, isTold } = record;
   if (hasEnded(record)) return isOwn && hasFiles ? { step: 'remove', atMs: 0 } : undefined;
   if (state === 'ready') {
     const isFirst = !isTold && nextTryMs < expireMs;
     return isFirst ? { step: 'tell', atMs: nextTryMs } : { step: 'expire', atMs: expireMs };
   }
-  const endMs = createMs + giveUpMs;
+  const endMs = progressMs + giveUpMs;
   return isOwn && nextTryMs < endMs
     ? { step: 'write', atMs: nextTryMs }
     : { step: 'give up', atMs: endMs };
@@ -113,7 +113,7 @@ async function take(
       return held.write({ ...record, parts: [], hasFiles: false });
     case 'give up': {
       await remove();
-      const reason = record.reason || 'it could not be written for a day';
+      const reason = record.reason || 'nothing of it could be written for a day';
       log.warn({ projectId, exportId: record.id, reason }, 'an export failed');
       return held.write({ ...record, ...ended, state: 'failed', reason });
     }

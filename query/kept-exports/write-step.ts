@@ -31,7 +31,9 @@ export async function writeStep(parts: ExportParts, one: HeldExport): Promise<vo
   const kept = keepLease(parts, one);
   let changes: Changes;
   try {
-    changes = { tries: 0, nextTryMs: 0, reason: '', ...(await step(parts, one, kept.signal)) };
+    const done = await step(parts, one, kept.signal);
+    const progressMs = parts.clock.nowMs();
+    changes = { tries: 0, nextTryMs: 0, reason: '', progressMs, ...done };
   } catch (cause) {
     await kept.stop();
     if (parts.stopping.aborted) return;
