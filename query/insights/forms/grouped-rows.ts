@@ -6,6 +6,7 @@ import { LeftOut_Reason } from '../../../proto/gen/shared/insights/v1/insights_p
 import type { Question } from '../read/question.ts';
 import { numberOf } from '../read/rows.ts';
 import { cellValue } from '../sql/aggregation.ts';
+import { isExactText, readExactText } from '../sql/nearest-double.ts';
 import { groupText } from '../sql/property-text.ts';
 import type { Measure } from '../sql/ranked-groups.ts';
 import { leftOutOf, maxReasons } from './left-out.ts';
@@ -18,20 +19,26 @@ const maxPoints = 100_000;
 /** No part of groups has this number. */
 const leftOutPart = -2;
 
-/**
- * `rows` are SELECTs of the parts' rows, `leftOut` is leftOutSql's. A cell is a bucket and so many numbers.
- */
+/** The cells of rows that have none; a cell is a bucket and its numbers. SQL. */
+export function noCellsSql(numbers: readonly NumberType[]): string {
+  return `CAST([], 'Array(Tuple(${['Int64', ...numbers].join(', ')}))')`;
+}
+
+type NumberType = 'Float64' | 'String';
+/** Of numbers as shownParts has them. */
+export const partTypes: readonly NumberType[] = ['String', 'Float64'];
+
+/** `rows` are SELECTs of the parts' rows, `leftOut` is leftOutSql's. A cell has numbers of such types. */
 export function groupedRowsSql(
   rows: readonly string[],
   leftOut: readonly string[],
-  numbers = 2,
+  numbers: readonly NumberType[] = ['Float64', 'Float64'],
 ): string {
-  const cell = ['Int64', ...Array.from({ length: numbers }, () => 'Float64')].join(', ');
   const counts = leftOut.map(
     (
       sql,
     ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
-      CAST([], 'Array(Tuple(${cell}))') AS cells, toUInt64(left_out) AS folded FROM (${sql})`,
+      ${noCellsSql(numbers)} AS cells, toUInt64(left_out) AS folded FROM (${sql})`,
   );
   return [...rows, ...counts].join(' UNION ALL ');
 }
@@ -112,7 +119,11 @@ export function readGroups(
 
 function readCells(cells: unknown): [number, number[]][] {
   if (!Array.isArray(cells)) return [];
-  return cells.map(([bucket, ...numbers]) => [Number(bucket), numbers.map(numberOf)]);
+  return cells.map(([bucket, ...numbers]) => [Number(bucket), numbers.map(partOf)]);
+}
+
+function partOf(value: unknown): number {
+  return isExactText(value) ? readExactText(value) : numberOf(value);
 }
 
 /** The values of a group by their properties' keys; a lacking value has no entry. */

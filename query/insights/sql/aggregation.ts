@@ -45,6 +45,8 @@ export type Aggregation =
       /** SQL for the event's number, NULL where it has none. */
       number: string;
       perUser: 'sum' | 'mean';
+      /** A mean of any numbers; of usual ones alone unless set, with what it counts NaN where there are others. */
+      isGeneral?: boolean;
       measure: Measure;
     };
 

@@ -202,20 +202,35 @@ describe.each([
   });
 });
 
-it('a mean of users’ means is rounded once for each user, and once of these', async () => {
-  const project = new AskedProject(service);
-  await project.store(eventsOf(Object.entries(groups)));
-  const events = [{ aggregation: AVG_PER_USER, aggregationProperty: 'amount' }];
-  const asked = { insightType: InsightType.SEGMENTATION, events };
-  const means = Object.entries(groups).map(
-    ([group, values]) => [group, exactMean(values)] as const,
-  );
-  const { result: whole } = await project.ask(asked, range);
-  if (whole.case !== 'segmentation') throw new Error('another form');
-  expect(whole.value.total).toBe(exactMean(means.map(([, mean]) => mean)));
-  const split = { ...asked, breakdowns: [{ property: 'group' }], breakdownLimit: 100 };
-  const { result } = await project.ask(split, range);
-  if (result.case !== 'segmentation') throw new Error('another form');
-  const found = result.value.series.map(({ breakdown, value }) => [breakdown['group'], value]);
-  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(means));
-});
+/** From 2^-14 to below 2^16. */
+const usual = (): number => (draw.below(2 ** 30) + 2 ** 30) * 2 ** (draw.below(29) - 44) + price();
+const ofUsual: Record<string, number[]> = Object.fromEntries(
+  list(90, () => 1 + draw.below(90)).map((count, at) => [
+    `usual ${at}`,
+    list(count, () => (at % 3 === 0 ? price() : (draw.chance(0.3) ? -1 : 1) * usual())),
+  ]),
+);
+
+it.each([
+  ['of any numbers', groups],
+  ['of usual ones, which one statement answers', ofUsual],
+])(
+  'a mean of users’ means is rounded once for each user, and once of these: %s',
+  async (_, groups) => {
+    const project = new AskedProject(service);
+    await project.store(eventsOf(Object.entries(groups)));
+    const events = [{ aggregation: AVG_PER_USER, aggregationProperty: 'amount' }];
+    const asked = { insightType: InsightType.SEGMENTATION, events };
+    const means = Object.entries(groups).map(
+      ([group, values]) => [group, exactMean(values)] as const,
+    );
+    const { result: whole } = await project.ask(asked, range);
+    if (whole.case !== 'segmentation') throw new Error('another form');
+    expect(whole.value.total).toBe(exactMean(means.map(([, mean]) => mean)));
+    const split = { ...asked, breakdowns: [{ property: 'group' }], breakdownLimit: 100 };
+    const { result } = await project.ask(split, range);
+    if (result.case !== 'segmentation') throw new Error('another form');
+    const found = result.value.series.map(({ breakdown, value }) => [breakdown['group'], value]);
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(means));
+  },
+);

@@ -41,6 +41,27 @@ export function exactSumsSql(
     FROM (${scales}) GROUP BY ${columns}`;
 }
 
+/** Usual numbers are whole numbers of 2^-66 below 2^17, as all doubles are from 2^-14 on. */
+const [wholeScale, restScale] = [2 ** 24, 2 ** 42];
+
+/** SELECT of `from` with, of its column `number`: is_usual, and two parts, of which the engine's own sums are exact. */
+export function usualPartsSql(from: string): string {
+  return `SELECT *, ifNull(number, nan) * ${wholeScale} AS scaled, trunc(scaled) AS whole, (scaled - whole) * ${restScale} AS rest,
+      abs(scaled) < ${2 ** 17 * wholeScale} AND rest = trunc(rest) AS is_usual FROM (${from})`;
+}
+
+/**
+ * SELECT of `from` with number, the mean of `count` usual numbers whose parts are added up as wholes and rests, rounded
+ * once, and is_exact, without which it is none. Fewer than 2^10 numbers have sums below 2^53. The quotient has 12 bits
+ * at least, so that midpoints of two doubles are multiples of 2^-42 of it. What is left to divide is exact, and its
+ * rounded quotient lies on the side of each midpoint where the true one lies: that differs by 2^-52, or not at all.
+ */
+export function usualMeansSql(from: string): string {
+  return `SELECT *, floor(wholes / count) AS quotient, wholes - quotient * count + rests / ${restScale} AS left_over,
+      (quotient + left_over / count) / ${wholeScale} AS number,
+      count < 1024 AND (abs(quotient) > 4096 OR (wholes = 0 AND rests = 0)) AS is_exact FROM (${from})`;
+}
+
 /** The sum of an array of finite doubles. */
 export function exactSumSql(numbers: string): string {
   const bits = 'reinterpretAsUInt64(number)';

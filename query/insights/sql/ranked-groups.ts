@@ -3,6 +3,7 @@
 
 import type { Behind } from '../read/question.ts';
 import { nearestDoubleSql } from './exact-sum.ts';
+import { exactTextSql } from './nearest-double.ts';
 import { keyTextSql } from './persons.ts';
 import { groupColumn } from './read-events.ts';
 
@@ -43,6 +44,13 @@ export function finishedSql({ combine, isRatio }: Measure): string {
       combine satisfies Percentile;
       return 'finalizeAggregation(a) + 0';
   }
+}
+
+/** The parts of a cell as a statement answers them: `a` as text, which readGroups reads. SQL. */
+export function shownParts(measure: Measure): [string, string] {
+  const { combine, isRatio } = measure;
+  if (combine !== 'sumMap') return [`toString(${finishedSql(measure)})`, 'b'];
+  return [isRatio ? exactTextSql('a', 'b') : exactTextSql('a'), 'b'];
 }
 
 export interface Cells {

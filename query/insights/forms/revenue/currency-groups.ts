@@ -2,6 +2,7 @@
 // two currencies. All series of a question have the same groups, ranked by the payments of all of them together.
 
 import { groupValuesSql } from '../../sql/ranked-groups.ts';
+import { noCellsSql, partTypes } from '../grouped-rows.ts';
 
 /** Those with the most payments; ISO 4217 has some 180. */
 export const maxCurrencies = 20;
@@ -28,6 +29,9 @@ export function currencyGroupsSql(cells: readonly string[], groups: CurrencyGrou
     (sql) => `SELECT ${groupValuesSql(width)} AS values, toFloat64(weight) AS weight FROM (${sql})`,
   );
   const weighed = `SELECT values, sum(weight) AS weight FROM (${weights.join(' UNION ALL ')}) GROUP BY values`;
+  // Without other groups a currency is one, and the engine plans three windows less.
+  const only = `SELECT values, toUInt64(1) AS rank, toUInt64(1) AS groups, row_number() OVER (ORDER BY weight DESC, values) AS currency,
+    count() OVER () AS currencies FROM (${weighed})`;
   const ofCurrency = 'OVER (PARTITION BY values[1])';
   const ranked = `SELECT values, row_number() OVER (PARTITION BY values[1] ORDER BY weight DESC, values) AS rank,
     count() ${ofCurrency} AS groups, sum(weight) ${ofCurrency} AS currency_weight FROM (${weighed})`;
@@ -37,7 +41,7 @@ export function currencyGroupsSql(cells: readonly string[], groups: CurrencyGrou
   const place = `toUInt64((currency - 1) * ${placesOf(groups)} + rank)`;
   return `(SELECT (groupArray(values), groupArray(${place}), groupArrayIf(values[1], rank = 1),
       groupArrayIf(toUInt64(groups), rank = 1), toUInt64(any(currencies)))
-    FROM (SELECT * FROM (${counted}) WHERE currency <= ${maxCurrencies} AND rank <= ${limit} ORDER BY currency, rank))`;
+    FROM (SELECT * FROM (${width === 1 ? only : counted}) WHERE currency <= ${maxCurrencies} AND rank <= ${limit} ORDER BY currency, rank))`;
 }
 
 /** Under this name a statement's WITH has the value of currencyGroupsSql. */
@@ -74,13 +78,16 @@ export function usersOfEachSql(cells: string, groups: CurrencyGroups): string {
     FROM (SELECT bucket, a AS users, arrayJoin(arrayEnumerate(${known}.3)) AS currency FROM (${cells}))`;
 }
 
-/** SELECT of (place, values, cells, folded) of all groups, no cells. That of all others has its currency alone. */
-export function placesSql(shared: string, { limit }: CurrencyGroups): string {
+/**
+ * SELECT of (place, values, cells, folded) of all groups, no cells. That of all others has its currency alone; the
+ * place 0 folds the currencies beyond the limit.
+ */
+export function placesSql({ limit }: CurrencyGroups): string {
   const places = placesOf({ limit });
   const others = `arrayMap(at -> ([${known}.3[at]], toUInt64(at * ${places}), toUInt64(${known}.4[at] - ${limit})),
     arrayFilter(at -> ${known}.4[at] > ${limit}, arrayEnumerate(${known}.3)))`;
+  const beyond = `[(emptyArrayString(), toUInt64(0), toUInt64(greatest(toInt64(${known}.5) - ${maxCurrencies}, 0)))]`;
   const kept = `arrayMap((list, at) -> (list, at, toUInt64(1)), ${known}.1, ${known}.2)`;
-  return `WITH ${shared} AS ${known}
-    SELECT one.2 AS place, one.1 AS values, CAST([], 'Array(Tuple(Int64, Float64, Float64))') AS cells, toUInt64(one.3) AS folded
-    FROM (SELECT arrayJoin(arrayConcat(${kept}, ${others})) AS one)`;
+  return `SELECT one.2 AS place, one.1 AS values, ${noCellsSql(partTypes)} AS cells, toUInt64(one.3) AS folded
+    FROM (SELECT arrayJoin(arrayConcat(${kept}, ${others}, ${beyond})) AS one)`;
 }

@@ -10,8 +10,9 @@ import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import { type Aggregation, eventsCounted } from '../../sql/aggregation.ts';
-import { exactSumsSql, nearestDoubleSql } from '../../sql/exact-sum.ts';
-import { added, type Measure } from '../../sql/ranked-groups.ts';
+import { exactSumsSql } from '../../sql/exact-sum.ts';
+import { exactTextSql } from '../../sql/nearest-double.ts';
+import { added, type Measure, shownParts } from '../../sql/ranked-groups.ts';
 import { bucketSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { activeUserCellsSql } from '../series/active-users.ts';
 import { laterBucketsSql } from '../series/added-up.ts';
@@ -19,7 +20,6 @@ import { everyTouchCellsSql } from '../series/every-touch.ts';
 import { windowUserCellsSql } from '../series/window-users.ts';
 import {
   type CurrencyGroups,
-  known,
   placedSql,
   placedUsersSql,
   usersOfEachSql,
@@ -65,11 +65,10 @@ export interface Split {
   groups: CurrencyGroups;
 }
 
-/** SELECT of (place, values, cells, folded), whose values are those of placesSql. `shared`: currencyGroupsSql. */
-export function paymentRowsSql(split: Split, payments: Payments, shared: string): string {
+/** SELECT of (place, values, cells, folded), whose values are those of placesSql. */
+export function paymentRowsSql(split: Split, payments: Payments): string {
   const { from, numbers } = cellsOf(split, payments);
-  return `WITH ${shared} AS ${known}
-    SELECT place, emptyArrayString() AS values, groupArray((bucket, ${numbers.join(', ')})) AS cells, toUInt64(1) AS folded
+  return `SELECT place, emptyArrayString() AS values, groupArray((bucket, ${numbers.join(', ')})) AS cells, toUInt64(1) AS folded
     FROM (${from}) GROUP BY place`;
 }
 
@@ -93,17 +92,17 @@ function cellsOf(split: Split, payments: Payments): PlacedCells {
     case RevenueMeasure.UNSPECIFIED:
     case RevenueMeasure.TOTAL: {
       const from = togetherSql(split, counted(sum), { a: 'sumMap', b: 'sum' });
-      return { from, numbers: [nearestDoubleSql('a'), 'b'] };
+      return { from, numbers: shownParts(sum.measure) };
     }
     case RevenueMeasure.PAYMENTS: {
       const from = togetherSql(split, counted(eventsCounted), { a: 'sum', b: 'sum' });
-      return { from, numbers: ['a', 'b'] };
+      return { from, numbers: shownParts(added) };
     }
     case RevenueMeasure.PER_PAYING_USER: {
       const cells = placedSql(userCellsSql(split, payments), ['a', 'users'], groups);
       const from = togetherSql(split, cells, { a: 'sumMap', users: 'groupUniqArrayArray' });
       const users = 'length(users)';
-      return { from, numbers: [nearestDoubleSql('a', users), `toFloat64(${users})`] };
+      return { from, numbers: [exactTextSql('a', users), `toFloat64(${users})`] };
     }
     case RevenueMeasure.PER_USER:
       return perUser(split, payments);
@@ -132,7 +131,7 @@ function perUser(split: Split, payments: Payments): PlacedCells {
     UNION ALL SELECT place, bucket, ${nothing}, toUInt64(users) FROM (${activeUsersSql(split)})`;
   const from = `SELECT place, bucket, sumMap(row.a) AS a, sum(row.users) AS users
     FROM (${both}) AS row GROUP BY place, bucket`;
-  return { from, numbers: [nearestDoubleSql('a', 'users'), 'toFloat64(users)'] };
+  return { from, numbers: [exactTextSql('a', 'users'), 'toFloat64(users)'] };
 }
 
 /** SELECT of (place, bucket, users): how many did anything. */

@@ -23,6 +23,7 @@ import {
   groupedRowsSql,
   groupsRowsSql,
   onlyPart,
+  partTypes,
   readGroups,
   readLeftOut,
   valuesOf,
@@ -50,20 +51,25 @@ export function planRevenue(question: Question): Plan {
   const series = readSeries(question);
   const formulas = readFormulas(question.spec);
   const split = splitOf(question);
-  const rows = question.behind
-    ? personsSql(split, series)
-    : groupedRowsSql(...statementOf(split, series));
+  const rows = question.behind ? personsSql(split, series) : statementOf(split, series);
   const places = maxCurrencies * placesOf(split.groups);
   return {
     sql: rows,
     maxRows: question.behind?.maxPersons ?? (series.length + 1) * places + maxReasons + 1,
     read: (found, untilMs) => {
-      const groups = groupsOf(split, found);
+      const [beyond, ...groups] = groupsOf(split, found);
       const answered = series.map((one, part) => answeredOf(groups, one, part, found));
       const others = groups.filter(({ isOthers }) => isOthers);
       const all = [...answered, ...formulaSeries(question, formulas, answered)];
       const value = create(TrendsResultSchema, { series: shownSeries(question, all, untilMs) });
-      return { result: { case: 'revenue', value }, leftOut: readLeftOut(found, others) };
+      const currencies = {
+        reason: LeftOut_Reason.CURRENCIES_BEYOND_LIMIT,
+        count: beyond?.folded ?? 0,
+      };
+      return {
+        result: { case: 'revenue', value },
+        leftOut: [...readLeftOut(found, others), currencies],
+      };
     },
   };
 }
@@ -103,7 +109,7 @@ function splitOf(asked: Question): Split {
 }
 
 /** The rows of the groups and of the series, and of what is left out. */
-function statementOf(split: Split, series: readonly Payments[]): [string[], string[]] {
+function statementOf(split: Split, series: readonly Payments[]): string {
   const { asked, byCurrency, groups } = split;
   const whole = { ...byCurrency, buckets: [asked.fromMs] };
   const weights = series.map(({ condition }) =>
@@ -113,18 +119,14 @@ function statementOf(split: Split, series: readonly Payments[]): [string[], stri
     }),
   );
   const shared = currencyGroupsSql(weights, groups);
-  const rows = series.map((one, part) => groupsRowsSql(part, paymentRowsSql(split, one, shared)));
+  const rows = series.map((one, part) => groupsRowsSql(part, paymentRowsSql(split, one)));
   const counted = series.flatMap(({ condition, measure }) => [
     { condition, countsUsers: isOfUsers({ revenue: measure }) },
     ...(measure === RevenueMeasure.PER_USER ? [{ condition: every, countsUsers: true }] : []),
   ]);
-  const beyond = `SELECT ${LeftOut_Reason.CURRENCIES_BEYOND_LIMIT} AS reason,
-    greatest(toInt64(${known}.5) - ${maxCurrencies}, 0) AS left_out FROM (SELECT ${shared} AS ${known})`;
-  const all = groupsRowsSql(groupsPart, placesSql(shared, groups));
-  return [
-    [all, ...rows],
-    [...leftOutSql(asked, counted), beyond],
-  ];
+  const all = groupsRowsSql(groupsPart, placesSql(groups));
+  const sql = groupedRowsSql([all, ...rows], leftOutSql(asked, counted), partTypes);
+  return `WITH ${shared} AS ${known} SELECT * FROM (${sql})`;
 }
 
 /** Those who paid, whatever is measured. */
@@ -140,12 +142,13 @@ function personsSql({ byCurrency, groups }: Split, [payments]: readonly Payments
   return groupsRowsSql(onlyPart, ranked);
 }
 
-/** Those of all series, in the order of their places. */
+/** Those of all series, in the order of their places; the first one is of the currencies beyond the limit. */
 function groupsOf({ asked, byCurrency, groups }: Split, rows: readonly unknown[][]): Group[] {
   const { breakdownKeys } = byCurrency;
   return readGroups({ ...anyGroups, breakdownKeys }, rows, groupsPart).map((group) => ({
     ...group,
-    isOthers: asked.breakdowns.length > 0 && group.place % placesOf(groups) === 0,
+    isOthers:
+      asked.breakdowns.length > 0 && group.place > 0 && group.place % placesOf(groups) === 0,
   }));
 }
 

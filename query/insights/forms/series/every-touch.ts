@@ -35,7 +35,7 @@ export function everyTouchRanks(isRatio: boolean) {
   return {
     measure,
     weigh: 'length(groupUniqArrayArray(a))',
-    shown: isRatio ? ['b', users] : [users, 'toFloat64(0)'],
+    shown: isRatio ? ['toString(b)', users] : [`toString(${users})`, 'toFloat64(0)'],
   };
 }
 

@@ -4,6 +4,7 @@ import { type Formula, readFormulas } from '../../read/formula.ts';
 import type { Question } from '../../read/question.ts';
 import {
   groupedRowsSql,
+  partTypes,
   readGroups,
   readLeftOut,
   type ValuesPlan,
@@ -16,6 +17,8 @@ import { sharedGroupsSql } from './shared-groups.ts';
 
 /** The part of the statement beside the series, whose part is their place. */
 const totalPart = -1;
+/** Added to the parts of a second statement, which answers means of any numbers where those of usual ones do not do. */
+const generalParts = 1_000;
 
 /** Throws invalid_argument. */
 export function planSeries(question: Question, withTotal: boolean): ValuesPlan {
@@ -24,10 +27,28 @@ export function planSeries(question: Question, withTotal: boolean): ValuesPlan {
   const { breakdowns, groupLimit, buckets } = question;
   const hasGroups = breakdowns.length > 0;
   const rowsOfSeries = hasGroups ? groupLimit + 1 : buckets.length;
+  const maxRows = series.length * rowsOfSeries + maxReasons + buckets.length;
+  const rowsOf = (of: readonly Series[], add = 0): string[] =>
+    seriesRowsSql(question, of, formulas, withTotal && hasGroups && !question.behind, add);
+  const counted = series.map(({ condition, aggregation }) => ({
+    condition,
+    countsUsers: aggregation.counts === 'users',
+  }));
   return {
-    sql: seriesSqlOf(question, series, formulas, withTotal && hasGroups && !question.behind),
-    maxRows: series.length * rowsOfSeries + maxReasons + buckets.length,
-    read: (rows) => {
+    sql: groupedRowsSql(rowsOf(series), leftOutSql(question, counted), partTypes),
+    maxRows,
+    lookUps: [
+      (rows) =>
+        rows.some(hasUnusual)
+          ? { sql: groupedRowsSql(rowsOf(series.map(general), generalParts), []), maxRows }
+          : undefined,
+    ],
+    read: (found) => {
+      const again = found.filter(([part]) => Number(part) >= generalParts + totalPart);
+      const rows = [
+        ...(again.length === 0 ? found : found.filter(([part]) => Number(part) < totalPart)),
+        ...again.map(([part, ...row]) => [Number(part) - generalParts, ...row]),
+      ];
       const groups = series.map((_, place) => readGroups(question, rows, place));
       const [first] = series;
       const ungrouped = { ...question, breakdownKeys: [] };
@@ -48,21 +69,29 @@ export function planSeries(question: Question, withTotal: boolean): ValuesPlan {
   };
 }
 
-function seriesSqlOf(
+function seriesRowsSql(
   question: Question,
   series: readonly Series[],
   formulas: readonly Formula[],
   withTotal: boolean,
-): string {
+  add: number,
+): string[] {
   const { breakdowns } = question;
   const isShared = formulas.length > 0 && breakdowns.length > 0;
   const shared = isShared ? sharedGroupsSql(question, series) : undefined;
-  const rows = series.map((one, part) => seriesSql(question, one, breakdowns, part, shared));
+  const rows = series.map((one, part) => seriesSql(question, one, breakdowns, part + add, shared));
   const [first] = series;
-  if (withTotal && first !== undefined) rows.push(seriesSql(question, first, [], totalPart));
-  const counted = series.map(({ condition, aggregation }) => ({
-    condition,
-    countsUsers: aggregation.counts === 'users',
-  }));
-  return groupedRowsSql(rows, leftOutSql(question, counted));
+  if (withTotal && first !== undefined) rows.push(seriesSql(question, first, [], totalPart + add));
+  return rows;
+}
+
+/** Whether a mean of users' means was asked of numbers that are not usual (user-numbers.ts). */
+function hasUnusual([, , , cells]: readonly unknown[]): boolean {
+  return Array.isArray(cells) && cells.some(([, , b]) => b === 'nan');
+}
+
+function general(series: Series): Series {
+  const { aggregation } = series;
+  const isOfMeans = aggregation.counts === 'users' && aggregation.of === 'numbers';
+  return isOfMeans ? { ...series, aggregation: { ...aggregation, isGeneral: true } } : series;
 }

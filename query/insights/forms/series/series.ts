@@ -8,7 +8,7 @@ import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import { type Aggregation, readAggregation, usersCounted } from '../../sql/aggregation.ts';
-import { finishedSql, rankedGroupsSql, sharedGroupRowsSql } from '../../sql/ranked-groups.ts';
+import { rankedGroupsSql, sharedGroupRowsSql, shownParts } from '../../sql/ranked-groups.ts';
 import {
   areOfPersons,
   bucketSql,
@@ -70,11 +70,11 @@ export function seriesSql(
   const { measure } = series.aggregation;
   const sql = cellsSql(question, series, groups);
   if (groups.length === 0) {
-    const numbers = [finishedSql(measure), 'b'];
-    return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers });
+    return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers: shownParts(measure) });
   }
+  const shown = shownParts(measure);
   const isEvery = isOfEveryTouch(question, series.aggregation);
-  const ranks = isEvery ? everyTouchRanks(measure.isRatio) : { measure };
+  const ranks = isEvery ? everyTouchRanks(measure.isRatio) : { measure, shown };
   const cells = { sql, groups: groups.length, limit: groupLimit, behind, ...ranks };
   const ranked = shared === undefined ? rankedGroupsSql(cells) : sharedGroupRowsSql(cells, shared);
   return groupsRowsSql(part, ranked);

@@ -4,7 +4,13 @@ import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import type { Aggregation } from '../../sql/aggregation.ts';
-import { exactSumSql, exactSumsSql, nearestDoubleSql } from '../../sql/exact-sum.ts';
+import {
+  exactSumSql,
+  exactSumsSql,
+  nearestDoubleSql,
+  usualMeansSql,
+  usualPartsSql,
+} from '../../sql/exact-sum.ts';
 import { byPerson } from '../../sql/persons.ts';
 import {
   areOfPersons,
@@ -21,7 +27,7 @@ import {
 export function userNumberCellsSql(
   question: Question,
   condition: EventCondition,
-  { number, perUser }: Extract<Aggregation, { of: 'numbers' }>,
+  { number, perUser, isGeneral }: Extract<Aggregation, { of: 'numbers' }>,
   groups: readonly string[],
 ): string {
   const names = groups.map((_, index) => groupColumn(index));
@@ -37,7 +43,9 @@ export function userNumberCellsSql(
           FROM (${read([], columns)}) AS event
           LEFT ANY JOIN (${touchedSql(read(groups, { bucket: columns.bucket }), names)}) AS touched USING (user_key)`;
   const isWeighed = names.length > 0;
-  return perUser === 'sum' ? sumsSql(by, events, isWeighed) : meansSql(by, events, isWeighed);
+  if (perUser === 'sum') return sumsSql(by, events, isWeighed);
+  const isAny = isGeneral || question.behind !== undefined;
+  return isAny ? meansSql(by, events, isWeighed) : usualMeanCellsSql(by, events, isWeighed);
 }
 
 /** One row for each user: the groups of their first event, and its bucket. */
@@ -54,6 +62,20 @@ function sumsSql(by: string, events: string, isWeighed: boolean): string {
     ...(isWeighed && { weight: ['uniqExactIf', 'user_key, is_first'] }),
   });
   return `SELECT ${by}, a, toFloat64(users) AS b, ${isWeighed ? 'weight' : 'users AS weight'} FROM (${sums})`;
+}
+
+/** The same of users whose numbers are usual (exact-sum.ts); where somebody's are not, `b` is NaN and `a` wrong. */
+function usualMeanCellsSql(by: string, events: string, isWeighed: boolean): string {
+  const first = isWeighed ? ', max(is_first) AS is_first' : '';
+  const users = `SELECT ${by}, countIf(isFinite(number)) AS count, countIf(is_usual) AS usual_count, sumIf(whole, is_usual) AS wholes, sumIf(rest, is_usual) AS rests${first}
+    FROM (${usualPartsSql(events)}) GROUP BY ${by}, user_key`;
+  const means = `SELECT ${by}, if(count = 0, NULL, number) AS number, count > 0 AND (count != usual_count OR NOT is_exact) AS is_unusual${isWeighed ? ', is_first' : ''}
+    FROM (${usualMeansSql(users)})`;
+  const sums = exactSumsSql(by, means, {
+    unusual: ['max', 'is_unusual'],
+    ...(isWeighed && { weight: ['countIf', 'is_first'] }),
+  });
+  return `SELECT ${by}, a, if(unusual, nan, b) AS b, ${isWeighed ? 'weight' : 'c AS weight'} FROM (${sums})`;
 }
 
 /**

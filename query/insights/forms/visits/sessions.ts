@@ -96,7 +96,11 @@ function planSql(question: Question, read: VisitRead): string {
   // All events that may be part of a visit.
   const around = { ...question, everyEvent: every, ...visitWindow(question) };
   const leftOut = leftOutSql(around, [{ condition: every, countsUsers: false }]);
-  return groupedRowsSql([rows], leftOut, sumColumns.length);
+  return groupedRowsSql(
+    [rows],
+    leftOut,
+    sumColumns.map(() => 'Float64'),
+  );
 }
 
 /**
