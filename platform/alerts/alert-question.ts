@@ -26,11 +26,21 @@ const hasValue: Readonly<Record<InsightType, boolean>> = {
 
 /** Why an alert cannot have the question; undefined where it can. The rest of its rules are those of all questions. */
 export function whyNotAnAlert(spec: InsightQuerySpec): string | undefined {
-  const { insightType, events, breakdowns, session, formulas, rollingDays, cumulative } = spec;
+  const {
+    insightType,
+    events,
+    breakdowns,
+    session,
+    formulas,
+    rollingDays,
+    cumulative,
+    movingAverage,
+  } = spec;
   if (!hasValue[insightType]) return 'must be TRENDS or SEGMENTATION';
   if (breakdowns.length > 0) return 'must have no breakdowns';
   if (formulas.length > 0) return 'must have no formulas';
   const isRolling = rollingDays > 0 || events.some((event) => event.rollingDays > 1);
+  if (movingAverage > 0) return 'must have no moving average';
   if (isRolling || cumulative) return 'must count the users of its own period';
   if (session === undefined && events.length !== 1) return 'must have one event, or visits';
   return undefined;

@@ -144,7 +144,7 @@ async function runQuestion(
     leftOut: added(leftOut),
     identitiesAreCurrent: question.asOfMs !== undefined,
     sources: request.explain ? sources : [],
-    ...zoneOf(question),
+    ...zoneOf(asked),
     touch: touchOf(question),
     segments: [...segments.values()].map(({ id, displayName }) => ({ id, displayName })),
   });

@@ -85,7 +85,9 @@ export interface SeriesOf {
 
 /** Of TRENDS, SEGMENTATION and REVENUE, with its group where there are breakdowns or currencies. */
 export function seriesName(spec: InsightQuerySpec, series: SeriesOf): string {
-  const own = ownName(spec, series);
+  const { movingAverage } = spec;
+  const isMean = movingAverage > 0 && series.formulaIndex === undefined;
+  const own = `${ownName(spec, series)}${isMean ? `, average of ${movingAverage}` : ''}`;
   const isOfRevenue = spec.insightType === InsightType.REVENUE;
   if (spec.breakdowns.length === 0 && !isOfRevenue) return own;
   const { currency } = series;

@@ -14,6 +14,8 @@ import {
 } from '../harness/insights/project/generated-project.ts';
 import { Play } from '../harness/insights/project/play.ts';
 import { coverage } from '../harness/insights/questions/coverage.ts';
+import { peerQuestions } from '../harness/insights/questions/derived/peer-questions.ts';
+import { revenueQuestions } from '../harness/insights/questions/derived/revenue-questions.ts';
 import { difference } from '../harness/insights/questions/difference.ts';
 import { ForcedAnswers, forcedNeeds } from '../harness/insights/questions/forced-answers.ts';
 import {
@@ -33,7 +35,6 @@ import {
   requestOf,
   revenueMeasures,
 } from '../harness/insights/questions/question.ts';
-import { revenueQuestions } from '../harness/insights/questions/revenue-questions.ts';
 import { type Stack, startStack } from '../harness/servers/stack.ts';
 
 const count = Number(process.env['MILLRACE_ORACLE_QUESTIONS'] ?? 670);
@@ -53,6 +54,8 @@ const longOverMs = 3 * dayMs;
 const shown = 10;
 /** Questions of revenue beside all others. */
 const partOfRevenue = 0.06;
+/** Questions of each member that most peers have under a name of its own. */
+const partOfPeers = 0.05;
 /** Questions that are asked before and after a change: no kept answer may outlive it. */
 const askedAgain = 12;
 
@@ -71,9 +74,11 @@ beforeAll(async () => {
   tables = await Tables.create(await play.known());
   forced = new ForcedAnswers(stack);
   const source = new QuestionSource(seed, project);
+  const revenue = revenueQuestions(seed, project, Math.ceil(count * partOfRevenue));
   questions = [
     ...Array.from({ length: count }, () => source.question()),
-    ...revenueQuestions(seed, project, Math.ceil(count * partOfRevenue)),
+    ...revenue,
+    ...peerQuestions(seed, project, { count: Math.ceil(count * partOfPeers), revenue }),
   ];
 }, 180_000);
 afterAll(async () => {
@@ -110,6 +115,9 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     );
     wanted.push('weeks', 'weeks from 7');
     wanted.push('touch FIRST', 'touch EVERY');
+    wanted.push('average TRENDS', 'average VISITS', 'average REVENUE', 'average by groups');
+    wanted.push('average formulas', 'events per user', 'events per user by groups');
+    wanted.push('events per user or more', 'funnel optional steps', 'funnel optional by groups');
     wanted.push('ways of USER', 'ways from', 'ways to');
     wanted.push('groups RETENTION', 'groups LIFECYCLE', 'groups STICKINESS');
     for (const one of comparisons) wanted.push(`compare ${one}`);

@@ -70,5 +70,6 @@ function mayAlert({ id }: QuestionForm, spec: QuestionState['spec']): boolean {
   const { events, breakdowns, formulas } = spec;
   const isOne = id === 'sessions' || (events.length === 1 && /^(trends|segmentation)$/.test(id));
   const isOfPeriod = !spec.cumulative && events.every(({ rollingDays }) => rollingDays < 2);
-  return isOne && isOfPeriod && breakdowns.length + formulas.length + spec.rollingDays === 0;
+  const more = spec.rollingDays + spec.movingAverage;
+  return isOne && isOfPeriod && breakdowns.length + formulas.length + more === 0;
 }

@@ -138,7 +138,7 @@ const listed = [
     ...plain,
     id: 'stickiness',
     name: 'Stickiness',
-    says: 'On how many days, weeks or months users are active.',
+    says: 'On how many days, weeks or months users are active, or how often.',
     events: one,
     hasBreakdowns: true,
     hasBuckets: true,

@@ -24,7 +24,9 @@ export function QuestionFields(props: {
     <div class="question">
       <SeriesFields
         spec={spec}
-        onChange={(events) => change({ events, ...touchOf({ ...spec, events }) })}
+        onChange={(events) =>
+          change({ events, ...touchOf({ ...spec, events }), ...stepsOf(spec, events.length) })
+        }
       />
       {form.hasFormulas ? <FormulaFields spec={spec} onChange={change} /> : null}
       <OwnFields spec={spec} onChange={change} />
@@ -41,6 +43,13 @@ export function QuestionFields(props: {
       />
     </div>
   );
+}
+
+/** The first and the last step are none that may be skipped. */
+function stepsOf({ funnel }: InsightQuerySpec, count: number): Partial<InsightQuerySpec> {
+  if (!funnel || funnel.optionalSteps.every((step) => step < count)) return {};
+  const optionalSteps = funnel.optionalSteps.filter((step) => step < count);
+  return { funnel: { ...funnel, optionalSteps } };
 }
 
 /** Nobody chooses where no series counts users. */

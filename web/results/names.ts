@@ -135,16 +135,21 @@ export function seriesName(
   series: Group & { eventIndex: number; formulaIndex?: number | undefined },
 ): string {
   if (series.formulaIndex !== undefined) return formulaName(spec, series.formulaIndex, series);
-  const own = eventName(spec, series.eventIndex);
+  const own = averageName(spec, eventName(spec, series.eventIndex));
   if (!isSplit(spec)) {
     const isTwice = spec.events.some(
-      (_, index) => index !== series.eventIndex && eventName(spec, index) === own,
+      (_, index) =>
+        index !== series.eventIndex && averageName(spec, eventName(spec, index)) === own,
     );
     return isTwice ? `${series.eventIndex + 1}. ${own}` : own;
   }
   const group = groupName(spec, series);
   const hasOthers = spec.events.length > 1 || spec.formulas.length > 0;
   return hasOthers ? `${series.eventIndex + 1}. ${own}, ${group}` : group;
+}
+
+function averageName({ movingAverage }: InsightQuerySpec, name: string): string {
+  return movingAverage === 0 ? name : `${name}, average of ${movingAverage}`;
 }
 
 function formulaName(spec: InsightQuerySpec, index: number, group?: Group): string {
@@ -169,10 +174,10 @@ function breakdownName(property: string): string {
 
 /** What a question is called until somebody names it: "Trends: Signup by plan". At most 150 characters. */
 export function questionName(form: string, spec: InsightQuerySpec): string {
-  const events = spec.events.map((_, index) => eventName(spec, index));
+  const events = spec.events.map((_, index) => averageName(spec, eventName(spec, index)));
   const formulas = spec.formulas.map((_, index) => formulaName(spec, index));
   const counted = formulas.length > 0 ? formulas : events;
-  const what = spec.session ? [metricNames[spec.session.metric]] : counted;
+  const what = spec.session ? [averageName(spec, metricNames[spec.session.metric])] : counted;
   const groups = spec.breakdowns.map(({ property }) => breakdownName(property)).join(', ');
   const name = what.length > 0 ? `${form}: ${what.join(', ')}` : form;
   return `${name}${groups ? ` by ${groups}` : ''}`.slice(0, 150);

@@ -67,7 +67,8 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   const { insightType, events, breakdowns, breakdownLimit, conversionWindow, ...more } = spec;
   const { includeStepTiming, session, userFlow, topK, includeCookieless, formulas, ...others } =
     more;
-  const { rollingDays, cumulative, funnel, retention, compare, flow, touch, ...hidden } = others;
+  const { rollingDays, cumulative, funnel, retention, compare, flow, touch, ...numbers } = others;
+  const { eventsPerUser, movingAverage, ...hidden } = numbers;
   const {
     filterGroups: _,
     filterGroupsOperator: __,
@@ -80,7 +81,8 @@ function withoutFilters(spec: InsightQuerySpec): InsightQuerySpec {
   rest satisfies Record<string, never>;
   return create(InsightQuerySpecSchema, {
     ...{ insightType, breakdowns, breakdownLimit, includeStepTiming, includeCookieless, formulas },
-    ...{ rollingDays, cumulative, compare, touch },
+    ...{ rollingDays, cumulative, compare, touch, movingAverage },
+    ...(eventsPerUser && { eventsPerUser }),
     ...(conversionWindow && { conversionWindow }),
     ...(retention && { retention }),
     ...(flow && {
@@ -107,9 +109,9 @@ function shownFunnel({
   exclusions,
   ...funnel
 }: FunnelQuery): MessageInitShape<typeof FunnelQuerySchema> {
-  const { order, holdProperty, overTime, reentry } = funnel;
+  const { order, holdProperty, overTime, reentry, optionalSteps } = funnel;
   return {
-    ...{ order, holdProperty, overTime, reentry },
+    ...{ order, holdProperty, overTime, reentry, optionalSteps },
     exclusions: exclusions.map(({ event, fromStep, toStep }) => ({
       ...{ fromStep, toStep, ...(event && { event: kindOf(event) }) },
     })),

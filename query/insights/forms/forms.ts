@@ -11,6 +11,7 @@ import { memberSql } from '../segments/membership.ts';
 import { inSegments } from '../sql/persons.ts';
 import type { Plan } from './plan.ts';
 import { planRevenue } from './revenue/revenue.ts';
+import { withEarlierBuckets } from './series/moving-average.ts';
 import { planTopK } from './top/top-k.ts';
 import { planFunnel } from './users/funnel/funnel.ts';
 import { planLifecycle } from './users/lifecycle.ts';
@@ -26,9 +27,10 @@ export interface Planned extends Plan {
 
 /** Each plan has bindings and notes of its own. Throws invalid_argument for a question that its form does not allow. */
 export function planOf(asked: Question, facts: Facts = noFacts): Planned {
+  checkMembers(asked.spec);
   const notes = createNotes();
   const planned: Question = {
-    ...asked,
+    ...withEarlierBuckets(asked),
     ...{ notes, bindings: asked.bindings.fork() },
     typesOf: (property) => {
       notes.properties.add(property);
@@ -40,7 +42,6 @@ export function planOf(asked: Question, facts: Facts = noFacts): Planned {
     },
     memberSql: (id) => memberSql(planned, id),
   };
-  checkMembers(asked.spec);
   const question = { ...planned, everyEvent: both(asked.everyEvent, inSegments(planned)) };
   return { ...forms[asked.spec.insightType](question), question };
 }

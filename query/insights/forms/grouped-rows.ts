@@ -152,7 +152,7 @@ export interface AnsweredSeries {
 
 export interface Values {
   /** In the order of the question, formulas last. */
-  series: AnsweredSeries[];
+  series: readonly AnsweredSeries[];
   /** Of the first series over the whole range, without its breakdowns. */
   total: number;
   leftOut: LeftOutCount[];

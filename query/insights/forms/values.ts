@@ -63,9 +63,10 @@ function seriesOf<T>({ series }: Values, shown: (group: ValueGroup) => T) {
 }
 
 /** One point for each bucket, 0 where nothing happened. */
-export function pointsOf({ buckets }: Question, values: ValueGroup['values']) {
+export function pointsOf(question: Question, values: ValueGroup['values']) {
+  const { buckets, earlierBuckets } = question;
   const hasOne = buckets.length === 1;
-  return buckets.map((startMs) => ({
+  return buckets.slice(earlierBuckets).map((startMs) => ({
     time: timestampFromMs(startMs),
     ...shownValue(values, hasOne ? 0 : startMs),
   }));

@@ -18,9 +18,11 @@ import {
   TopKQuery_Dimension,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { momentMs } from '../../moment.ts';
+import { withEarlierBuckets } from '../forms/series/moving-average.ts';
 import { type Window, windowStart } from '../forms/series/window-users.ts';
 import { windowOf } from '../forms/series/windows.ts';
-import { cellsOfBucket } from '../forms/users/funnel/funnel-users.ts';
+import { readBounds } from '../forms/users/events-per-user.ts';
+import { cellsOfBucket, tookCell } from '../forms/users/funnel/funnel-users.ts';
 import { cellsOfState } from '../forms/users/lifecycle.ts';
 import { cellOfCohort } from '../forms/users/retention.ts';
 import { type Behind, type Question, readQuestion } from '../read/question.ts';
@@ -74,7 +76,8 @@ function countedSpec(spec: InsightQuerySpec, point: QuestionPoint): InsightQuery
     const series = counted.events[point.series];
     if (series === undefined)
       throw invalidArgument('point.series', 'must be the place of an event');
-    Object.assign(counted, { events: [series], formulas: [], rollingDays: 0, cumulative: false });
+    Object.assign(counted, { events: [series], formulas: [], movingAverage: 0 });
+    Object.assign(counted, { rollingDays: 0, cumulative: false });
     series.rollingDays = 0;
   }
   return counted;
@@ -114,6 +117,7 @@ function cellsOf(question: Question, asked: InsightQuerySpec, point: QuestionPoi
   const { insightType: form } = asked;
   switch (form) {
     case InsightType.TRENDS:
+      if (asked.movingAverage > 0) return ofMean(question, asked, point);
       return ofBucket(question, windowIn(asked, point.series), placeOf(question, point, 'bucket'));
     case InsightType.SEGMENTATION:
     case InsightType.TOP_K:
@@ -127,6 +131,7 @@ function cellsOf(question: Question, asked: InsightQuerySpec, point: QuestionPoi
     case InsightType.STICKINESS:
       return { cells: activeCells(question, point) };
     case InsightType.REVENUE:
+      if (asked.movingAverage > 0) return ofMean(question, asked, point);
       return { cells: cellsUntil(question, asked, placeOf(question, point, 'bucket')) };
     case InsightType.USER_FLOW:
     case InsightType.UNSPECIFIED:
@@ -151,6 +156,13 @@ function ofBucket(question: Question, window: Window | undefined, place: number)
   return { cells: [0], fromMs: sinceMs, toMs: untilMs, buckets: [sinceMs] };
 }
 
+/** Of all buckets whose mean it is. */
+function ofMean(question: Question, spec: InsightQuerySpec, point: QuestionPoint): Counted {
+  const place = placeOf(question, point, 'bucket');
+  const { fromMs, buckets } = within('point.', () => withEarlierBuckets({ ...question, spec }));
+  return { fromMs, buckets, cells: buckets.slice(place, place + spec.movingAverage) };
+}
+
 /** Of the bucket; cumulative, of those before it too. */
 function cellsUntil({ buckets }: Question, spec: InsightQuerySpec, place: number): number[] {
   if (buckets.length === 1) return [0];
@@ -162,10 +174,18 @@ function levelsOf(question: Question, point: QuestionPoint): number[] {
   const { step, droppedOff, bucket } = point;
   const steps = question.spec.events.length;
   if (step < 1 || step > steps) throw invalidArgument('point.step', `must be from 1 to ${steps}`);
+  const { optionalSteps = [] } = question.spec.funnel ?? {};
+  if (optionalSteps.includes(step)) {
+    if (!droppedOff) return [tookCell(step)];
+    throw invalidArgument('point.droppedOff', 'must not be set of an optional step');
+  }
   const isOfBucket = bucket !== undefined && question.spec.funnel?.overTime === true;
   const before = isOfBucket ? (placeOf(question, point, 'bucket') + 1) * cellsOfBucket : 0;
-  const count = droppedOff ? 1 : steps - step + 1;
-  return Array.from({ length: count }, (_, index) => before + step + index);
+  // A level is a place among the steps that are not optional.
+  const isBefore = (one: number): boolean => one <= step;
+  const level = step - optionalSteps.filter(isBefore).length;
+  const count = droppedOff ? 1 : steps - optionalSteps.length - level + 1;
+  return Array.from({ length: count }, (_, index) => before + level + index);
 }
 
 function cohortCell(question: Question, point: QuestionPoint): number {
@@ -184,8 +204,15 @@ function ofState(question: Question, point: QuestionPoint): Counted {
   return counted;
 }
 
-/** Cumulative, those who were active in more buckets count, too. */
-function activeCells({ buckets, spec }: Question, { activeBuckets }: QuestionPoint): number[] {
+/** Cumulative, those who were active in more buckets, or did more events, count, too. */
+function activeCells({ buckets, spec }: Question, point: QuestionPoint): number[] {
+  const { activeBuckets, events } = point;
+  if (spec.eventsPerUser !== undefined) {
+    const bounds = within('point.', () => readBounds(spec.eventsPerUser ?? { bounds: [] }));
+    const place = bounds.indexOf(events);
+    if (place < 0) throw invalidArgument('point.events', 'must be one of the bounds');
+    return bounds.slice(place, spec.cumulative ? undefined : place + 1);
+  }
   const { length: count } = buckets;
   if (activeBuckets < 1 || activeBuckets > count) {
     throw invalidArgument('point.activeBuckets', `must be from 1 to ${count}`);

@@ -17,7 +17,7 @@ export function eventFiltersOf(spec: InsightQuerySpec): PlacedFilter[] {
   const { conversionWindow, includeStepTiming, retention, includeCookieless, ...shown } = more;
   const { formulas, compare, rollingDays, cumulative, touch, segments, notInSegments, ...own } =
     shown;
-  const { $typeName, $unknown, ...rest } = own;
+  const { eventsPerUser, movingAverage, $typeName, $unknown, ...rest } = own;
   rest satisfies Record<string, never>;
   return [
     ...events.map(({ event }, index) => ({ event, path: `spec.events[${index}].event` })),

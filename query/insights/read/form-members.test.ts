@@ -20,8 +20,13 @@ import type { AskedSpec } from '../../../test/harness/insights/asked-project.ts'
 import { planOf } from '../forms/forms.ts';
 import { readQuestion } from './question.ts';
 
+const firstDayMs = Date.UTC(2026, 9, 10);
+
 function refusal(spec: MessageInitShape<typeof InsightQuerySpecSchema>): string {
-  const timeRange = { from: timestampFromMs(0), to: timestampFromMs(86_400_000) };
+  const timeRange = {
+    from: timestampFromMs(firstDayMs),
+    to: timestampFromMs(firstDayMs + 86_400_000),
+  };
   try {
     planOf(readQuestion('', create(QueryRequestSchema, { spec, timeRange })));
     return 'taken';
@@ -58,6 +63,8 @@ const members: [field: string, spec: AskedSpec, forms: string][] = [
   ['formulas', { formulas: [{ expression: 'A' }] }, 'TRENDS, SEGMENTATION and REVENUE'],
   ['rollingDays', { rollingDays: 7, events: users }, 'TRENDS'],
   ['compare', { compare: Compare.PREVIOUS_YEAR }, every],
+  ['movingAverage', { movingAverage: 7 }, 'TRENDS and REVENUE'],
+  ['eventsPerUser', { eventsPerUser: {} }, 'STICKINESS'],
   ['retention', { retention: { unbounded: true } }, 'RETENTION'],
   ['touch', { touch: Touch.EVERY, breakdowns: [{ property: 'plan' }], events: users }, values],
   ['breakdowns', { breakdowns: [{ property: 'plan' }] }, grouped],

@@ -37,7 +37,10 @@ const values = [...grouped, ...ofNumbers];
 
 /** A form without a line here does not compile. */
 const formRules: Readonly<Record<InsightType, FormRules | undefined>> = {
-  [InsightType.TRENDS]: { buckets: 'timed', reads: [...values, 'rollingDays', 'cumulative'] },
+  [InsightType.TRENDS]: {
+    buckets: 'timed',
+    reads: [...values, 'rollingDays', 'cumulative', 'movingAverage'],
+  },
   [InsightType.SEGMENTATION]: { buckets: 'none', reads: values },
   [InsightType.FUNNEL]: {
     buckets: 'none',
@@ -47,17 +50,25 @@ const formRules: Readonly<Record<InsightType, FormRules | undefined>> = {
   [InsightType.USER_FLOW]: { buckets: 'none', reads: ['userFlow', 'flow'] },
   [InsightType.TOP_K]: { buckets: 'none', reads: ['topK', 'compare'] },
   [InsightType.LIFECYCLE]: { buckets: 'timed', reads: grouped },
-  [InsightType.STICKINESS]: { buckets: 'counted', reads: [...grouped, 'cumulative'] },
+  [InsightType.STICKINESS]: {
+    buckets: 'counted',
+    reads: [...grouped, 'cumulative', 'eventsPerUser'],
+  },
   [InsightType.REVENUE]: {
     buckets: 'timed',
-    reads: [...grouped, 'revenue', 'aggregationProperty', 'formulas', 'cumulative'],
+    reads: [
+      ...grouped,
+      ...(['revenue', 'aggregationProperty', 'formulas', 'cumulative', 'movingAverage'] as const),
+    ],
   },
   [InsightType.UNSPECIFIED]: undefined,
 };
 
 /** Of a question's result. Throws invalid_argument for no form, and for a number that is none. */
-export function bucketsOf({ insightType, funnel }: InsightQuerySpec): FormRules['buckets'] {
+export function bucketsOf(spec: InsightQuerySpec): FormRules['buckets'] {
+  const { insightType, funnel, eventsPerUser } = spec;
   const { buckets } = rulesOf(insightType);
+  if (buckets === 'counted' && eventsPerUser !== undefined) return 'none';
   return funnel?.overTime ? 'timed' : buckets;
 }
 

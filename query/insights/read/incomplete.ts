@@ -4,7 +4,10 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Question } from './question.ts';
 import { bucketEnd } from './time-buckets.ts';
 
-type Buckets = Pick<Question, 'granularity' | 'timezone' | 'weekStart' | 'buckets'>;
+type Buckets = Pick<
+  Question,
+  'granularity' | 'timezone' | 'weekStart' | 'buckets' | 'earlierBuckets'
+>;
 
 /** When each bucket ends; the last one may end after the range. */
 export function bucketEnds(question: Buckets): number[] {
@@ -23,8 +26,10 @@ export function incompleteFrom(
   untilMs: number,
   overMs: (endMs: number) => number = (endMs) => endMs,
 ) {
+  const { buckets, earlierBuckets = 0 } = question;
   const place = bucketEnds(question).findIndex((endMs) => overMs(endMs) > untilMs);
-  return incompleteSince(question.buckets[place]);
+  // The first mean that is shown depends on all buckets before it.
+  return incompleteSince(buckets[place < 0 ? place : Math.max(place, earlierBuckets)]);
 }
 
 /** The same from its moment. */

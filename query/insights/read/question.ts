@@ -82,6 +82,8 @@ export interface Question {
   readonly granularity: Granularity;
   /** When the buckets begin, ascending, in milliseconds; the range itself for questions without buckets. */
   readonly buckets: readonly number[];
+  /** How many of the buckets are before the range, and looked at for means alone; none unless given. */
+  readonly earlierBuckets?: number;
   /** Names of the properties to split by. */
   readonly breakdowns: readonly string[];
   /** The same as keys of a message: JSON would lose "__proto__". */

@@ -1,7 +1,9 @@
 // LIFECYCLE, STICKINESS and USER_FLOW: what users do again and again, and the ways that visits take.
 
 import type {
+  InsightQuerySpec,
   LifecycleResult,
+  StickinessPoint,
   StickinessResult,
   UserFlowResult,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -26,10 +28,20 @@ export function partOfLifecycle({ title, result, labels }: Answered<LifecycleRes
   return tableOf(title, heads, rows, incompleteNotes(incompleteFrom));
 }
 
-export function partOfStickiness({ title, result }: Answered<StickinessResult>): ReportPart {
-  const rows = result.points.map(({ buckets, value }) => ({
-    name: `Active ${buckets} ${buckets === 1 ? 'time' : 'times'}`,
-    ...{ cells: [cellOf(figure, value)], value },
+/** "Active 3 times", "3 to 5 events", "6 or more events". */
+function stickinessName({ cumulative }: InsightQuerySpec, point: StickinessPoint): string {
+  const { buckets, events, eventsTo } = point;
+  const more = cumulative ? ' or more' : '';
+  if (events === 0) return `Active ${buckets}${more} ${buckets === 1 && !more ? 'time' : 'times'}`;
+  if (eventsTo === undefined) return `${figure(events)} or more events`;
+  if (eventsTo === events) return `${figure(events)} ${events === 1 ? 'event' : 'events'}`;
+  return `${figure(events)} to ${figure(eventsTo)} events`;
+}
+
+export function partOfStickiness({ title, spec, result }: Answered<StickinessResult>): ReportPart {
+  const rows = result.points.map((point) => ({
+    name: stickinessName(spec, point),
+    ...{ cells: [cellOf(figure, point.value)], value: point.value },
   }));
   return tableOf(title, ['Users'], withBars(rows), incompleteNotes(result.incompleteFrom));
 }

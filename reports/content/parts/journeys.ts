@@ -22,7 +22,8 @@ export function partOfFunnel({ title, spec, result, before }: Answered<FunnelRes
       const { total = 0 } = step;
       const share = entered > 0 ? total / entered : 0;
       const cells = [cellOf(figure, total, former?.steps[index]?.total), { text: percent(share) }];
-      return { name: `${group}${index + 1}. ${kindName(step.eventKind)}`, cells, share };
+      const skipped = step.isOptional ? ' (may be skipped)' : '';
+      return { name: `${group}${index + 1}. ${kindName(step.eventKind)}${skipped}`, cells, share };
     });
   });
   const open = groups.find(({ incompleteFrom }) => incompleteFrom !== undefined);

@@ -57,13 +57,14 @@ export function FunnelFields(props: {
         options={entries}
         onValue={(value) => put({ reentry: Number(value) })}
       />
+      <OptionalFields spec={spec} onOptional={(optionalSteps) => put({ optionalSteps })} />
       <HeldFields held={holdProperty} onHeld={(property) => put({ holdProperty: property })} />
       <Check
         label="Over time, by the time of the first step"
         checked={funnel.overTime}
         onValue={(overTime) =>
           onChange({
-            funnel: { ...funnel, overTime },
+            funnel: { ...funnel, overTime, ...(overTime ? { optionalSteps: [] } : {}) },
             includeStepTiming: spec.includeStepTiming && !overTime,
           })
         }
@@ -94,6 +95,29 @@ export function FunnelFields(props: {
   );
 }
 
+/** The steps between the first and the last one that a user may skip. */
+function OptionalFields(props: { spec: InsightQuerySpec; onOptional: (steps: number[]) => void }) {
+  const { events, funnel } = props.spec;
+  const { order = Order.ORDERED, overTime = false, optionalSteps = [] } = funnel ?? {};
+  if (order > Order.ORDERED || overTime) return null;
+  return (
+    <>
+      {events.slice(1, -1).map((_, index) => {
+        const step = index + 2;
+        const others = optionalSteps.filter((one) => one !== step);
+        return (
+          <Check
+            key={step}
+            label={`Step ${step} may be skipped`}
+            checked={optionalSteps.includes(step)}
+            onValue={(isSkipped) => props.onOptional(isSkipped ? [...others, step] : others)}
+          />
+        );
+      })}
+    </>
+  );
+}
+
 function HeldFields({ held, onHeld }: { held: string; onHeld: (property: string) => void }) {
   return (
     <>
@@ -111,10 +135,10 @@ function HeldFields({ held, onHeld }: { held: string; onHeld: (property: string)
 
 /** Without what the order does not take. */
 function inOrder({ exclusions }: FunnelQuery, order: Order): Partial<FunnelQuery> {
-  if (order === Order.STRICT) return { order, exclusions: [] };
+  if (order === Order.STRICT) return { order, exclusions: [], optionalSteps: [] };
   if (order !== Order.ANY) return { order };
   return {
-    order,
+    ...{ order, optionalSteps: [] },
     exclusions: exclusions.map((one) => ({ ...one, fromStep: 0, toStep: 0 })),
   };
 }

@@ -16,10 +16,11 @@ import { Count } from '../../fields/number-field.tsx';
 import { needsProperty } from '../forms.ts';
 import { FunnelFields } from '../funnel/funnel-fields.tsx';
 import { MeasuredPropertyField, PropertyField, ScopeFields } from '../scope-fields.tsx';
-import { AddUp } from '../series/add-up.tsx';
 import { FlowEndFields } from '../series/flow-end-fields.tsx';
 import { RetentionFields } from '../series/retention-fields.tsx';
+import { AddUp, AverageField } from '../series/add-up.tsx';
 import { aggregationOptions } from '../series-fields.tsx';
+import { StickinessFields } from './stickiness-fields.tsx';
 
 type Change = (changes: Partial<InsightQuerySpec>) => void;
 
@@ -35,14 +36,14 @@ export function SpecialFields({ spec, onChange }: { spec: InsightQuerySpec; onCh
       </>
     );
   if (spec.insightType === InsightType.STICKINESS)
+    return <StickinessFields spec={spec} onChange={onChange} />;
+  if (spec.insightType === InsightType.REVENUE)
     return (
-      <Check
-        label="Count users who were active so often or more"
-        checked={spec.cumulative}
-        onValue={(cumulative) => onChange({ cumulative })}
-      />
+      <>
+        <AddUp spec={spec} onChange={onChange} />
+        <AverageField spec={spec} onChange={onChange} />
+      </>
     );
-  if (spec.insightType === InsightType.REVENUE) return <AddUp spec={spec} onChange={onChange} />;
   if (spec.insightType === InsightType.RETENTION)
     return <RetentionFields spec={spec} onChange={onChange} />;
   return null;
@@ -78,8 +79,9 @@ function VisitFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Cha
         label="Shown"
         value={String(spec.insightType)}
         options={shapes}
-        onValue={(type) => onChange({ insightType: Number(type) })}
+        onValue={(type) => onChange({ insightType: Number(type), movingAverage: 0 })}
       />
+      <AverageField spec={spec} onChange={onChange} />
       <ScopeFields
         label="Visits with the event"
         scope={session.scope}

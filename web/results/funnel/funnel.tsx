@@ -32,6 +32,7 @@ export function Funnel(shown: Shown<FunnelResult>) {
           <li key={step}>
             <h3>
               <span class="badge">{step + 1}</span> {stepName(spec, step)}
+              {isOptional(result.series[0], step) ? <small> · may be skipped</small> : null}
               {onOpen && !isAnyOrder(spec) ? (
                 <button
                   type="button"
@@ -90,10 +91,10 @@ function StepsTable({ spec, result, label }: Shown<FunnelResult>) {
         rows: result.series.flatMap((series) =>
           series.steps.map(({ timing }, step) => [
             isSplit ? groupName(spec, series) : 'Everybody',
-            `${step + 1}. ${stepName(spec, step)}`,
+            `${step + 1}. ${stepName(spec, step)}${isOptional(series, step) ? ' (may be skipped)' : ''}`,
             total(series, step),
             percent(share(series, step, 0)),
-            percent(share(series, step, Math.max(0, step - 1))),
+            percent(share(series, step, stepBefore(series, step))),
             timing ? milliseconds(durationMs(timing.median)) : '',
             timing ? milliseconds(durationMs(timing.p95)) : '',
           ]),
@@ -120,7 +121,8 @@ function StepBar(props: {
   };
   const point = { step: step + 1, breakdown: series.breakdown };
   const users = total(series, step);
-  const left = step === 0 ? 0 : total(series, step - 1) - users;
+  const earlier = stepBefore(series, step);
+  const left = step === 0 ? 0 : total(series, earlier) - users;
   const timing = series.steps[step]?.timing;
   return (
     <div class="funnel-bar">
@@ -134,13 +136,13 @@ function StepBar(props: {
         </PersonsLink>{' '}
         · {percent(share(series, step, 0))}
         {before ? <small> ({percent(share(before, step, 0))} before)</small> : null}
-        {step > 0 ? (
+        {step > 0 && !isOptional(series, step) ? (
           <small>
             {' · '}
             <PersonsLink
               {...persons}
               title={`Left before: ${label}`}
-              point={{ ...point, step, droppedOff: true }}
+              point={{ ...point, step: earlier + 1, droppedOff: true }}
             >
               {figure(left)} left here
             </PersonsLink>
@@ -168,6 +170,18 @@ function durationMs(duration: Duration | undefined): number {
 
 function total({ steps }: FunnelSeries, step: number): number {
   return steps[step]?.total ?? 0;
+}
+
+function isOptional(series: FunnelSeries | undefined, step: number): boolean {
+  return series?.steps[step]?.isOptional === true;
+}
+
+/** The nearest step before it that is not optional, from 0; of the first one itself. */
+function stepBefore({ steps }: FunnelSeries, step: number): number {
+  return Math.max(
+    0,
+    steps.findLastIndex(({ isOptional: isSkipped }, at) => at < step && !isSkipped),
+  );
 }
 
 /** Of those who took the step `of`. */

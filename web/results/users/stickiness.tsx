@@ -1,9 +1,13 @@
-// Users by the number of buckets in which they were active.
+// Users by the number of buckets in which they were active, or of their events.
 
-import type { StickinessResult } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type {
+  InsightQuerySpec,
+  StickinessPoint,
+  StickinessResult,
+} from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../../charts/data-table.tsx';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
-import { percent, plural } from '../../ui/figures.ts';
+import { percent } from '../../ui/figures.ts';
 import { bucketNames } from '../names.ts';
 import type { Shown } from '../shown.ts';
 import { columnsOf, sameGroup, withBefore } from './before.ts';
@@ -14,14 +18,13 @@ export function Stickiness(shown: Shown<StickinessResult>) {
   const chosen = useGroup(spec, whole.series, whole);
   const { group: result = whole, field, breakdown, one } = chosen;
   const before = one && previous ? sameGroup(spec, previous.series, one) : previous;
-  const beforeOf = (buckets: number): number | undefined =>
-    previous && (before?.points[buckets - 1]?.value ?? 0);
-  const bucket = bucketNames[granularity];
+  const beforeOf = (place: number): number | undefined =>
+    previous && (before?.points[place]?.value ?? 0);
+  const isOfEvents = spec.eventsPerUser !== undefined;
+  const bucket = isOfEvents ? 'event' : bucketNames[granularity];
   const sum = result.points.reduce((users, { value = 0 }) => users + value, 0);
   // Who was active so often or more: everybody was at least once.
   const all = spec.cumulative ? (result.points[0]?.value ?? 0) : sum;
-  const nameOf = (buckets: number): string =>
-    spec.cumulative ? `${plural(buckets, bucket)} or more` : plural(buckets, bucket);
   if (all === 0) return <p class="hint">Nobody was active in this range.</p>;
   return (
     <>
@@ -29,17 +32,20 @@ export function Stickiness(shown: Shown<StickinessResult>) {
       <StackedBars
         label={label}
         parts={['Users']}
-        stacks={result.points.map(({ buckets, value = 0 }) => ({
-          name: nameOf(buckets),
-          parts: [value],
-          before: beforeOf(buckets),
+        stacks={result.points.map((point, place) => ({
+          name: `${countOf(spec, point)} ${isOne(point) ? bucket : `${bucket}s`}`,
+          parts: [point.value ?? 0],
+          before: beforeOf(place),
         }))}
         height={height}
         {...(onPersons && breakdown
           ? {
               onPick: (index: number) => {
-                const title = nameOf(index + 1);
-                const point = { activeBuckets: index + 1, breakdown };
+                const picked = result.points[index];
+                if (!picked) return;
+                const title = `${countOf(spec, picked)} ${isOne(picked) ? bucket : `${bucket}s`}`;
+                const { buckets: activeBuckets, events } = picked;
+                const point = { ...(isOfEvents ? { events } : { activeBuckets }), breakdown };
                 onPersons({ title, figures: [{ name: title, point }], rows: { kind: '' } });
               },
             }
@@ -51,14 +57,33 @@ export function Stickiness(shown: Shown<StickinessResult>) {
       <DataTable
         label={label}
         grid={{
-          columns: [`Active ${bucket}s`, ...columnsOf('Users', previous !== undefined), 'Share'],
-          rows: result.points.map(({ buckets, value = 0 }) => [
-            buckets,
-            ...withBefore(value, beforeOf(buckets)),
-            percent(value / all),
+          columns: [
+            isOfEvents ? 'Events' : `Active ${bucket}s`,
+            ...columnsOf('Users', previous !== undefined),
+            'Share',
+          ],
+          rows: result.points.map((point, place) => [
+            isOfEvents ? countOf(spec, point) : point.buckets,
+            ...withBefore(point.value ?? 0, beforeOf(place)),
+            percent((point.value ?? 0) / all),
           ]),
         }}
       />
     </>
   );
+}
+
+/** "3", "3 to 5", "6 or more": what a point counts. */
+function countOf(spec: InsightQuerySpec, { buckets, events, eventsTo }: StickinessPoint): string {
+  const least = (events || buckets).toLocaleString('en');
+  const hasNoEnd = spec.cumulative || (events > 0 && eventsTo === undefined);
+  if (hasNoEnd) return `${least} or more`;
+  return eventsTo === undefined || eventsTo === events
+    ? least
+    : `${least} to ${eventsTo.toLocaleString('en')}`;
+}
+
+/** Whether the word behind it stands in the singular. */
+function isOne({ buckets, events, eventsTo }: StickinessPoint): boolean {
+  return buckets === 1 || (events === 1 && eventsTo === 1);
 }

@@ -31,6 +31,7 @@ import {
 import { leftOutSql, maxReasons } from '../left-out.ts';
 import type { Plan } from '../plan.ts';
 import { formulaSeries } from '../series/formula-series.ts';
+import { averagedSeries } from '../series/moving-average.ts';
 import { pointsOf } from '../values.ts';
 import { currencyGroupsSql, known, maxCurrencies, placesOf, placesSql } from './currency-groups.ts';
 import { isOfUsers, measureOf, type Payments, paymentRowsSql, type Split } from './payment-rows.ts';
@@ -58,7 +59,8 @@ export function planRevenue(question: Question): Plan {
     maxRows: question.behind?.maxPersons ?? (series.length + 1) * places + maxReasons + 1,
     read: (found, untilMs) => {
       const [beyond, ...groups] = groupsOf(split, found);
-      const answered = series.map((one, part) => answeredOf(groups, one, part, found));
+      const own = series.map((one, part) => answeredOf(groups, one, part, found));
+      const answered = averagedSeries(question, own);
       const others = groups.filter(({ isOthers }) => isOthers);
       const all = [...answered, ...formulaSeries(question, formulas, answered)];
       const value = create(TrendsResultSchema, { series: shownSeries(question, all, untilMs) });

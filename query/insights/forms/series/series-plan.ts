@@ -12,6 +12,7 @@ import {
 } from '../grouped-rows.ts';
 import { leftOutSql, maxReasons } from '../left-out.ts';
 import { formulaSeries } from './formula-series.ts';
+import { averagedSeries } from './moving-average.ts';
 import { readSeries, type Series, seriesSql } from './series.ts';
 import { sharedGroupsSql } from './shared-groups.ts';
 
@@ -60,8 +61,9 @@ export function planSeries(question: Question, withTotal: boolean): ValuesPlan {
       // The same groups are folded in all series that have them in common.
       const others = groups.flat().filter(({ isOthers }) => isOthers);
       const folded = formulas.length === 0 ? others : others.slice(0, 1);
+      const shown = averagedSeries(question, answered);
       return {
-        series: [...answered, ...formulaSeries(question, formulas, answered)],
+        series: [...shown, ...formulaSeries(question, formulas, shown)],
         total: (first && total && valuesOf(total, first.aggregation.measure).values.get(0)) ?? 0,
         leftOut: readLeftOut(rows, folded),
       };

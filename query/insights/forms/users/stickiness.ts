@@ -1,9 +1,9 @@
-// STICKINESS: users by the number of buckets in which they were active.
+// STICKINESS: users by the number of buckets in which they were active, or by the number of their events.
 
 import { create } from '@bufbuild/protobuf';
 import { StickinessResultSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type EventCondition, onlyEvent } from '../../read/event-condition.ts';
-import { incompleteFrom } from '../../read/incomplete.ts';
+import { incompleteFrom, incompleteSince } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { userBitsSql } from '../../sources/activity.ts';
 import { bitColumns } from '../../sql/bucket-bits.ts';
@@ -21,29 +21,32 @@ import {
 } from '../grouped-rows.ts';
 import { leftOutSql, maxReasons } from '../left-out.ts';
 import type { Plan } from '../plan.ts';
+import { boundedUsersSql, readBounds, shownBounds } from './events-per-user.ts';
 import { groupedUsersSql } from './grouped-users.ts';
 
 /** Throws invalid_argument. */
 export function planStickiness(question: Question): Plan {
-  const { buckets, breakdowns, spec } = question;
-  checkPoints(question, buckets.length);
+  const { breakdowns, spec } = question;
+  const counted = countedOf(question);
+  const { numbers } = counted;
+  checkPoints(question, numbers.length);
   const condition = onlyEvent(spec.events, question);
   const leftOut = leftOutSql(question, [{ condition, countsUsers: true }]);
   const pointsOf = (groups: readonly Group[]) => {
-    const usersAt = (place: number): number =>
-      groups.reduce((sum, { cells }) => sum + (cells.get(place)?.[0] ?? 0), 0);
-    const numbers = buckets.map((_, index) => usersAt(index + 1));
-    return numbers.map((users, index) => ({
-      buckets: index + 1,
-      value: spec.cumulative ? numbers.slice(index).reduce((sum, one) => sum + one, 0) : users,
+    const usersAt = (number: number): number =>
+      groups.reduce((sum, { cells }) => sum + (cells.get(number)?.[0] ?? 0), 0);
+    const users = numbers.map(usersAt);
+    return users.map((own, index) => ({
+      ...counted.shown(index),
+      value: spec.cumulative ? users.slice(index).reduce((sum, one) => sum + one, 0) : own,
     }));
   };
   return {
-    sql: groupedRowsSql([rowsSql(question, condition)], leftOut),
-    maxRows: Math.max(buckets.length, question.groupLimit + 1) + maxReasons,
+    sql: groupedRowsSql([rowsSql(question, counted.usersSql(condition))], leftOut),
+    maxRows: Math.max(numbers.length, question.groupLimit + 1) + maxReasons,
     read: (rows, untilMs) => {
       const groups = readGroups(question, rows);
-      const incomplete = incompleteFrom(question, untilMs);
+      const incomplete = counted.incomplete(untilMs);
       const series = groups.map(({ breakdown, isOthers, ...group }) => ({
         ...{ breakdown, isOthers, points: pointsOf([{ breakdown, isOthers, ...group }]) },
         ...incomplete,
@@ -57,20 +60,54 @@ export function planStickiness(question: Question): Plan {
   };
 }
 
-function rowsSql(question: Question, condition: EventCondition): string {
-  const { buckets, breakdowns, groupLimit, fromMs, toMs, behind } = question;
+/** What users have a number of. */
+interface Counted {
+  /** Those of the points, ascending. */
+  numbers: readonly number[];
+  /** What the point with that place says of its number. */
+  shown(place: number): { buckets: number } | { events: number; eventsTo?: number };
+  /** SELECT of user_key, the columns of the groups, and bucket: the number. */
+  usersSql(condition: EventCondition): string;
+  incomplete(untilMs: number): ReturnType<typeof incompleteFrom>;
+}
+
+function countedOf(question: Question): Counted {
+  const { buckets, fromMs, toMs, spec } = question;
+  if (spec.eventsPerUser !== undefined) {
+    const bounds = readBounds(spec.eventsPerUser);
+    return {
+      numbers: bounds,
+      shown: (place) => shownBounds(bounds, place, spec),
+      usersSql: (condition) => boundedUsersSql(question, condition, bounds),
+      incomplete: (untilMs) => incompleteSince(untilMs < toMs ? fromMs : undefined),
+    };
+  }
+  return {
+    numbers: buckets.map((_, index) => index + 1),
+    shown: (place) => ({ buckets: place + 1 }),
+    usersSql: (condition) => activeUsersSql(question, condition),
+    incomplete: (untilMs) => incompleteFrom(question, untilMs),
+  };
+}
+
+function activeUsersSql(question: Question, condition: EventCondition): string {
+  const { buckets, breakdowns, fromMs, toMs } = question;
   const activity = { condition, buckets, ranges: [{ fromMs, toMs }] };
   const count = bitColumns(buckets.length)
     .map((column) => `bitCount(${column})`)
     .join(' + ');
+  const users =
+    breakdowns.length === 0 ? userBitsSql(question, activity) : groupedUsersSql(question, activity);
+  return `SELECT *, toInt64(${count}) AS bucket FROM (${users})`;
+}
+
+function rowsSql({ breakdowns, groupLimit, behind }: Question, users: string): string {
   if (breakdowns.length === 0) {
-    const users = userBitsSql(question, activity);
     return numberRowsSql(
-      `SELECT ${onlyPart} AS part, ${count} AS place, count() AS number FROM (${users}) GROUP BY place`,
+      `SELECT ${onlyPart} AS part, bucket AS place, count() AS number FROM (${users}) GROUP BY place`,
     );
   }
   const by = [...breakdowns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
-  const users = `SELECT *, toInt64(${count}) AS bucket FROM (${groupedUsersSql(question, activity)})`;
   const cells = {
     sql: `SELECT ${by}, toFloat64(count()) AS a, toFloat64(0) AS b, count() AS weight FROM (${users}) GROUP BY ${by}`,
     groups: breakdowns.length,

@@ -32,6 +32,7 @@ import {
   valuesOf,
 } from '../grouped-rows.ts';
 import { leftOutSql, maxReasons } from '../left-out.ts';
+import { averagedSeries } from '../series/moving-average.ts';
 
 /** Throws invalid_argument. All metrics that ask for the same visits have the same statement. */
 export function planSessions(question: Question): ValuesPlan {
@@ -47,7 +48,7 @@ export function planSessions(question: Question): ValuesPlan {
       const groups = readGroups(question, rows);
       const values = groups.map((group) => valuesOf(group, measure, partsOf));
       return {
-        series: [{ kind: '', eventIndex: 0, groups: values }],
+        series: averagedSeries(question, [{ kind: '', eventIndex: 0, groups: values }]),
         total: totalOf(groups, read.metric),
         leftOut: readLeftOut(rows, groups),
       };

@@ -7,6 +7,7 @@ import { lifecycleAnswer, stickinessAnswer } from './lifecycle.ts';
 import type { Part } from './part.ts';
 import { retentionAnswer } from './retention.ts';
 import { revenueAnswer } from './revenue.ts';
+import { averagedAnswer } from './statement/averaged.ts';
 import { questionBefore } from './statement/compared.ts';
 import type { Tables } from './tables.ts';
 import { topAnswer } from './top.ts';
@@ -20,15 +21,23 @@ export async function oracleAnswer(
   question: Question,
   untilMs: number,
 ): Promise<Part> {
+  if (question.compare !== undefined) return comparedAnswer(tables, question, untilMs);
+  if (question.movingAverage !== undefined) {
+    return averagedAnswer(tables, question, (asked) => oracleAnswer(tables, asked, untilMs));
+  }
   const part = await resultOf(tables, question, untilMs);
   const events = await leftOut(tables, question);
   const all = { ...events, ...part.leftOut };
   const counted = Object.entries(all).filter(([, count]) => count !== 0);
-  const leftOutCounts = Object.fromEntries(counted);
-  if (question.compare === undefined) return { result: part.result, leftOut: leftOutCounts };
-  const { compare: _, ...before } = await questionBefore(tables, question);
+  return { result: part.result, leftOut: Object.fromEntries(counted) };
+}
+
+async function comparedAnswer(tables: Tables, question: Question, untilMs: number): Promise<Part> {
+  const { compare: _, ...own } = question;
+  const { compare: __, ...before } = await questionBefore(tables, question);
+  const { result, leftOut: counts } = await oracleAnswer(tables, own, untilMs);
   const previous = await oracleAnswer(tables, before, untilMs);
-  return { result: { ...part.result, previous }, leftOut: leftOutCounts };
+  return { result: { ...result, previous }, leftOut: counts };
 }
 
 function resultOf(tables: Tables, question: Question, untilMs: number): Promise<Part> {

@@ -13,16 +13,23 @@ const minuteMs = 60_000;
 
 interface Funnel {
   count: number;
+  /** The steps that are not optional, from 1: a level is a place among them. */
+  path: number[];
+  optional: number[];
   windowMs: number;
   query: FunnelQuery;
 }
 
 function funnelOf({ events = [], conversionWindowMs, funnel = {} }: Question): Funnel {
-  return { count: events.length, windowMs: conversionWindowMs ?? dayMs, query: funnel };
+  const { length: count } = events;
+  const { optionalSteps: optional = [] } = funnel;
+  const path = numbers(1, count).filter((step) => !optional.includes(step));
+  return { count, path, optional, windowMs: conversionWindowMs ?? dayMs, query: funnel };
 }
 
-const numbers = (from: number, to: number): number[] =>
-  Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+function numbers(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+}
 
 /** The events that are looked at, in order: usr, held, n, whether each is a step; x2 ends a chain after step 2. */
 function eventTables(question: Question, { count, windowMs, query }: Funnel): string[] {
@@ -85,33 +92,45 @@ function between(step: number, { query }: Funnel, one: string, other: string): s
   return `${next} AND ${other}.before${step} = ${one}.upto${step}`;
 }
 
+/** SELECT of the events with which an entry that reached the step `before` reaches another. */
+function nextSql(funnel: Funnel, before: number, step: number): string {
+  return `SELECT DISTINCT r.usr, r.held, r.e, r.entered, b.n FROM reach${before} r
+      JOIN ordered a ON a.usr = r.usr AND a.held = r.held AND a.n = r.n
+      JOIN ordered b ON b.usr = r.usr AND b.held = r.held AND b.is${step} AND b.ts - r.entered <= ${funnel.windowMs}
+        AND ${between(before, funnel, 'a', 'b')}`;
+}
+
 /** `levels`: of each entry; `chains`: of each user and value, those that may be the user's. */
 function inOrderTables(funnel: Funnel): string[] {
-  const { count, windowMs } = funnel;
+  const { path, optional } = funnel;
   const tables = ['reach1 AS (SELECT usr, held, e, entered, e AS n FROM entries)'];
-  for (const step of numbers(2, count)) {
-    tables.push(`reach${step} AS (SELECT DISTINCT r.usr, r.held, r.e, r.entered, b.n FROM reach${step - 1} r
-      JOIN ordered a ON a.usr = r.usr AND a.held = r.held AND a.n = r.n
-      JOIN ordered b ON b.usr = r.usr AND b.held = r.held AND b.is${step} AND b.ts - r.entered <= ${windowMs}
-        AND ${between(step - 1, funnel, 'a', 'b')})`);
+  for (const [index, step] of path.slice(1).entries()) {
+    tables.push(`reach${step} AS (${nextSql(funnel, path[index] ?? 1, step)})`);
   }
-  const reached = numbers(1, count).map((step) => `SELECT *, ${step} AS step FROM reach${step}`);
+  for (const step of optional) {
+    const before = path.filter((one) => one < step).at(-1) ?? 1;
+    const after = path.find((one) => one > step) ?? step;
+    tables.push(`reach${step} AS (${nextSql(funnel, before, step)})`);
+    tables.push(`took${step} AS (SELECT DISTINCT usr FROM (${nextSql(funnel, step, after)}))`);
+  }
+  const reached = path.map((step, index) => `SELECT *, ${index + 1} AS step FROM reach${step}`);
   tables.push(
     `reach AS (${reached.join(' UNION ALL ')})`,
     'levels AS (SELECT usr, held, e, entered, max(step) AS level FROM reach GROUP BY ALL)',
     'furthest AS (SELECT usr, held, max(level) AS level FROM levels GROUP BY ALL)',
   );
-  for (const step of numbers(1, count).reverse()) {
+  for (const level of numbers(1, path.length).reverse()) {
+    const step = path[level - 1] ?? 1;
     const last = `SELECT r.usr, r.held, min(r.n) AS n FROM reach${step} r
-      JOIN furthest f ON f.usr = r.usr AND f.held = r.held AND f.level = ${step} GROUP BY ALL`;
+      JOIN furthest f ON f.usr = r.usr AND f.held = r.held AND f.level = ${level} GROUP BY ALL`;
     const earlier = `SELECT r.usr, r.held, max(r.n) AS n FROM reach${step} r
       JOIN ordered o ON o.usr = r.usr AND o.held = r.held AND o.n = r.n
-      JOIN at${step + 1} a ON a.usr = r.usr AND a.held = r.held AND ${between(step, funnel, 'o', 'a')} GROUP BY ALL`;
-    const chosen = step === count ? last : `${last} UNION ALL ${earlier}`;
-    tables.push(`at${step} AS (SELECT o.* FROM (${chosen}) c
+      JOIN at${level + 1} a ON a.usr = r.usr AND a.held = r.held AND ${between(step, funnel, 'o', 'a')} GROUP BY ALL`;
+    const chosen = level === path.length ? last : `${last} UNION ALL ${earlier}`;
+    tables.push(`at${level} AS (SELECT o.* FROM (${chosen}) c
       JOIN ordered o ON o.usr = c.usr AND o.held = c.held AND o.n = c.n)`);
   }
-  const at = numbers(1, count).map(
+  const at = numbers(1, path.length).map(
     (step) => `SELECT usr, held, ${step} AS step, ts FROM at${step}`,
   );
   return [
@@ -154,7 +173,7 @@ function openFrom(question: Question, { windowMs }: Funnel): number | undefined 
 }
 
 /** SQL over one row a user: the users of each step, and those who may go on. */
-function totals({ count }: Funnel): string {
+function totals({ path: { length: count } }: Funnel): string {
   const steps = numbers(1, count).map((step) => `count(*) FILTER (WHERE level >= ${step})`);
   return `[${steps.join(', ')}] AS totals, count(*) FILTER (WHERE level < ${count} AND is_open) AS open`;
 }
@@ -169,6 +188,7 @@ export async function funnelAnswer(tables: Tables, question: Question): Promise<
     GROUP BY slot ORDER BY slot`);
   const times = question.includeStepTiming ? await stepTimes(tables, question) : [];
   const buckets = funnel.query.overTime ? await bucketRows(tables, question, isOpen) : [];
+  const took = await tookRows(tables, question, funnel);
   const isBroken = (question.breakdowns ?? []).length > 0;
   const empty: Row = { slot: 1, g: [] };
   const rows = users.length === 0 && !isBroken ? [empty] : users;
@@ -176,18 +196,20 @@ export async function funnelAnswer(tables: Tables, question: Question): Promise<
     ...readGroup(question, row),
     open: Number(row['open'] ?? 0),
     isIncomplete: openMs !== undefined,
-    steps: (question.events ?? []).map(({ event }, index) => ({
-      eventKind: event?.kind ?? '',
-      total: listOf(row['totals'])[index] ?? 0,
-      ...(question.includeStepTiming &&
-        index > 0 && {
-          timing: timing(
-            times
-              .filter(({ slot, step }) => slot === row['slot'] && Number(step) === index + 1)
-              .map(({ ms }) => Number(ms)),
-          ),
-        }),
-    })),
+    steps: (question.events ?? []).map(({ event }, index) => {
+      const eventKind = event?.kind ?? '';
+      const level = funnel.path.indexOf(index + 1) + 1;
+      if (level === 0) {
+        const own = took.find(({ slot, step }) => slot === row['slot'] && step === index + 1);
+        return { eventKind, isOptional: true, total: Number(own?.['users'] ?? 0) };
+      }
+      const ofStep = times
+        .filter(({ slot, step }) => slot === row['slot'] && Number(step) === level)
+        .map(({ ms }) => Number(ms));
+      const total = listOf(row['totals'])[level - 1] ?? 0;
+      const hasTiming = question.includeStepTiming && level > 1;
+      return { eventKind, total, ...(hasTiming && { timing: timing(ofStep) }) };
+    }),
     buckets: buckets
       .filter(({ slot }) => slot === null || slot === row['slot'])
       .map((bucket) => [Number(bucket['start']), listOf(bucket['totals']), Number(bucket['open'])]),
@@ -207,6 +229,15 @@ async function bucketRows(tables: Tables, question: Question, isOpen: string): P
     grid AS (SELECT b.n, b.start, s.slot FROM buckets b LEFT JOIN (SELECT DISTINCT slot FROM slotted) s ON true)
     SELECT g.n, g.start, g.slot, ${totals(funnel)} FROM grid g LEFT JOIN entered e ON e.n = g.n AND e.slot = g.slot
     GROUP BY ALL ORDER BY g.n`);
+}
+
+/** Of each group and optional step that somebody took. */
+async function tookRows(tables: Tables, question: Question, { optional }: Funnel): Promise<Row[]> {
+  if (optional.length === 0) return [];
+  const users = optional.map((step) => `SELECT usr, ${step}::INTEGER AS step FROM took${step}`);
+  return tables.rows(`WITH ${funnelTables(question)}
+    SELECT slot, step, count(*) AS users FROM (${users.join(' UNION ALL ')}) t
+    JOIN slotted s ON s.usr = t.usr GROUP BY slot, step`);
 }
 
 async function stepTimes(tables: Tables, question: Question): Promise<Row[]> {

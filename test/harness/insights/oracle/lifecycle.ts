@@ -4,7 +4,7 @@ import type { Question } from '../questions/question.ts';
 import type { Part } from './part.ts';
 import { matches } from './statement/conditions.ts';
 import { groupOf, othersCount, rankTables, readGroup } from './statement/groups.ts';
-import { incompleteFrom } from './statement/incomplete.ts';
+import { incompleteFrom, knownMs } from './statement/incomplete.ts';
 import {
   bucketKey,
   bucketTables,
@@ -80,6 +80,7 @@ export async function stickinessAnswer(
   question: Question,
   untilMs: number,
 ): Promise<Part> {
+  if (question.eventsPerUser !== undefined) return eventsAnswer(tables, question, untilMs);
   const [series] = question.events ?? [];
   const rows = await tables.rows(`WITH ${presentEvents(question)}, ${bucketTables(question)},
     counted AS (SELECT usr, count(DISTINCT ${bucketKey(question, 'ts')}) AS active,
@@ -96,5 +97,36 @@ export async function stickinessAnswer(
     points: slotRows.map(({ n, users }) => [Number(n), Number(users)]),
     incompleteFrom: incomplete,
   }));
+  return { result: { stickiness: shown.result }, leftOut: shown.leftOut };
+}
+
+/** Users by the number of their events: each is a line of the points whose bounds hold it. */
+async function eventsAnswer(tables: Tables, question: Question, untilMs: number): Promise<Part> {
+  const [series] = question.events ?? [];
+  const { bounds = Array.from({ length: 20 }, (_, index) => index + 1) } =
+    question.eventsPerUser ?? {};
+  const rows = await tables.rows(`WITH ${presentEvents(question)},
+    counted AS (SELECT usr, count(*) AS events, first(${groupOf(question)} ORDER BY ts, id) AS g FROM ev
+      WHERE ${isInRange(question)} AND usr IS NOT NULL AND ${matches(question, series?.event)} GROUP BY usr),
+    ${rankTables(question, 'SELECT g, count(*) AS weight FROM counted GROUP BY g')},
+    placed AS (SELECT events, slot FROM counted c JOIN slots_of o ON o.g = c.g),
+    places AS (SELECT slot, first(g) AS g FROM slots_of GROUP BY slot UNION ALL SELECT 0, []::VARCHAR[])
+    SELECT p.slot, p.g, (SELECT count(*) FROM ranked) AS groups,
+      (SELECT list(events) FROM placed c WHERE p.slot IN (0, c.slot)) AS numbers
+    FROM places p ORDER BY p.slot`);
+  const { from, to } = rangeMs(question);
+  const incomplete = knownMs(question, untilMs) < to ? from : undefined;
+  const shown = shownGroups(question, rows, ([row]) => {
+    const numbers = row?.['numbers'];
+    const all = Array.isArray(numbers) ? numbers.map(Number) : [];
+    const points = bounds.map((least, index) => {
+      const next = bounds[index + 1];
+      const isWithin = (events: number): boolean =>
+        events >= least && (question.cumulative === true || next === undefined || events < next);
+      const last = next === undefined || question.cumulative ? null : next - 1;
+      return [least, last, all.filter(isWithin).length];
+    });
+    return { points, incompleteFrom: incomplete };
+  });
   return { result: { stickiness: shown.result }, leftOut: shown.leftOut };
 }

@@ -48,6 +48,12 @@ function featuresOf(question: Question): string[] {
     ...(question.retention?.first ? [`retention ${question.retention.first}`] : []),
     ...(question.retention?.unbounded ? ['retention unbounded'] : []),
     ...(question.retention?.rolling24h ? ['retention rolling'] : []),
+    ...(question.movingAverage ? [`average ${session ? 'VISITS' : question.type}`] : []),
+    ...(question.movingAverage && breakdowns.length > 0 ? ['average by groups'] : []),
+    ...(question.movingAverage && question.formulas ? ['average formulas'] : []),
+    ...(question.eventsPerUser ? ['events per user'] : []),
+    ...(question.eventsPerUser && breakdowns.length > 0 ? ['events per user by groups'] : []),
+    ...(question.eventsPerUser && question.cumulative ? ['events per user or more'] : []),
     ...(question.cumulative ? [`cumulative ${question.type}`] : []),
     ...(breakdowns.length > 0 ? [`groups ${question.type}`] : []),
     ...(question.rollingDays || events.some((one) => one.rollingDays) ? ['rolling'] : []),
@@ -65,7 +71,14 @@ function featuresOf(question: Question): string[] {
 
 function funnelFeatures({ type, funnel, breakdowns = [], asOfMs }: Question): string[] {
   if (type !== 'FUNNEL' || funnel === undefined) return [];
-  const { order = 'ORDERED', exclusions = [], holdProperty, overTime, reentry } = funnel;
+  const {
+    order = 'ORDERED',
+    exclusions = [],
+    holdProperty,
+    overTime,
+    reentry,
+    optionalSteps = [],
+  } = funnel;
   return [
     `funnel ${order}`,
     ...(exclusions.length > 0 ? ['funnel exclusions'] : []),
@@ -73,6 +86,8 @@ function funnelFeatures({ type, funnel, breakdowns = [], asOfMs }: Question): st
     ...(holdProperty ? ['funnel held'] : []),
     ...(overTime ? ['funnel over time'] : []),
     ...(overTime && breakdowns.length > 0 ? ['funnel over time by groups'] : []),
+    ...(optionalSteps.length > 0 ? ['funnel optional steps'] : []),
+    ...(optionalSteps.length > 0 && breakdowns.length > 0 ? ['funnel optional by groups'] : []),
     ...(reentry === 'FIRST' ? ['funnel first entry'] : []),
     ...(asOfMs === undefined ? [] : ['funnel as of']),
   ];

@@ -81,10 +81,11 @@ function readStates(one: Json): Json {
 }
 
 function readCounted(one: Json): Json {
-  const counted = list(one['points']).map(({ buckets, value }) => [
-    Number(buckets ?? 0),
-    number(value),
-  ]);
+  const counted = list(one['points']).map(({ buckets, events, eventsTo = null, value }) =>
+    events === undefined
+      ? [Number(buckets ?? 0), number(value)]
+      : [Number(events), eventsTo, number(value)],
+  );
   return { points: counted, incompleteFrom: momentIn(one) };
 }
 
@@ -108,8 +109,9 @@ function group(series: Json): Json {
 }
 
 function readFunnel(series: Json): Json {
-  const steps = list(series['steps']).map(({ eventKind, total, timing }) => ({
+  const steps = list(series['steps']).map(({ eventKind, isOptional, total, timing }) => ({
     eventKind: eventKind ?? '',
+    ...(isOptional === true && { isOptional }),
     total: number(total),
     ...(isJson(timing) && { timing: readTiming(timing) }),
   }));

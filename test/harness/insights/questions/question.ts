@@ -34,6 +34,7 @@ export interface FunnelQuery {
   holdProperty?: string;
   overTime?: boolean;
   reentry?: 'EVERY' | 'FIRST';
+  optionalSteps?: number[];
 }
 
 export type Unit = 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
@@ -68,6 +69,8 @@ export interface Question {
   events?: EventQuery[];
   rollingDays?: number;
   cumulative?: boolean;
+  movingAverage?: number;
+  eventsPerUser?: { bounds?: number[] };
   touch?: 'FIRST' | 'EVERY';
   compare?: 'PREVIOUS_PERIOD' | 'PREVIOUS_WEEK' | 'PREVIOUS_MONTH' | 'PREVIOUS_YEAR';
   retention?: {
@@ -121,6 +124,8 @@ export interface Question {
   /** 1 is Monday. */
   weekStart?: number;
   asOfMs?: number;
+  /** Of the oracle alone: where the range of segments begins, where the question is asked with buckets before it. */
+  askedFromMs?: number;
 }
 
 /** The body of the call. */
@@ -137,6 +142,8 @@ export function requestOf(question: Question): Record<string, unknown> {
     formulas: question.formulas,
     rollingDays: question.rollingDays,
     cumulative: question.cumulative,
+    movingAverage: question.movingAverage,
+    eventsPerUser: question.eventsPerUser,
     touch: question.touch && `TOUCH_${question.touch}`,
     compare: question.compare && `COMPARE_${question.compare}`,
     retention: retention && { ...retention, first: retention.first && `FIRST_${retention.first}` },

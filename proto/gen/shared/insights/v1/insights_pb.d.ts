@@ -467,6 +467,14 @@ export declare type FunnelQuery = Message<"shared.insights.v1.FunnelQuery"> & {
    * @generated from field: shared.insights.v1.FunnelQuery.Reentry reentry = 5;
    */
   reentry: FunnelQuery_Reentry;
+
+  /**
+   * ORDERED: steps, from 1, that a chain may do without; the first and the last one are none of them. The total of such
+   * a step counts the users who did it between the nearest steps before and after it that are not optional.
+   *
+   * @generated from field: repeated int32 optional_steps = 6;
+   */
+  optionalSteps: number[];
 };
 
 /**
@@ -657,6 +665,27 @@ export enum RetentionQuery_First {
 export declare const RetentionQuery_FirstSchema: GenEnum<RetentionQuery_First>;
 
 /**
+ * By which numbers of events users are counted.
+ *
+ * @generated from message shared.insights.v1.EventsPerUser
+ */
+export declare type EventsPerUser = Message<"shared.insights.v1.EventsPerUser"> & {
+  /**
+   * The least number of events of each point, ascending from 1: 1, 2, 3, 6, 11 are the points 1, 2, 3 to 5, 6 to 10, and
+   * 11 or more. At most 100, each at most 1,000,000; 1 to 20 unless given.
+   *
+   * @generated from field: repeated int32 bounds = 1;
+   */
+  bounds: number[];
+};
+
+/**
+ * Describes the message shared.insights.v1.EventsPerUser.
+ * Use `create(EventsPerUserSchema)` to create a new message.
+ */
+export declare const EventsPerUserSchema: GenMessage<EventsPerUser>;
+
+/**
  * A question.
  *
  * @generated from message shared.insights.v1.InsightQuerySpec
@@ -821,6 +850,22 @@ export declare type InsightQuerySpec = Message<"shared.insights.v1.InsightQueryS
    * @generated from field: repeated string not_in_segments = 29;
    */
   notInSegments: string[];
+
+  /**
+   * STICKINESS: counts users by the number of their events in the range, in place of the buckets in which they were
+   * active.
+   *
+   * @generated from field: shared.insights.v1.EventsPerUser events_per_user = 30;
+   */
+  eventsPerUser?: EventsPerUser | undefined;
+
+  /**
+   * TRENDS and REVENUE: each point is the mean of so many buckets that end with its own, 2 to 90. Buckets before the
+   * range are counted for it. Not with cumulative or rolling_days.
+   *
+   * @generated from field: int32 moving_average = 31;
+   */
+  movingAverage: number;
 };
 
 /**
@@ -1629,11 +1674,19 @@ export declare type FunnelStep = Message<"shared.insights.v1.FunnelStep"> & {
   total?: number | undefined;
 
   /**
-   * The time from the step before; absent for the first step and without include_step_timing.
+   * The time from the step before that is not optional; absent for the first step, for optional ones and without
+   * include_step_timing.
    *
    * @generated from field: shared.insights.v1.StepTiming timing = 3;
    */
   timing?: StepTiming | undefined;
+
+  /**
+   * The funnel goes on without it: it has no part in the shares of other steps.
+   *
+   * @generated from field: bool is_optional = 20;
+   */
+  isOptional: boolean;
 };
 
 /**
@@ -2181,14 +2234,15 @@ export declare const LifecycleSeriesSchema: GenMessage<LifecycleSeries>;
  */
 export declare type StickinessResult = Message<"shared.insights.v1.StickinessResult"> & {
   /**
-   * From 1 bucket to all buckets of the range.
+   * From 1 bucket to all buckets of the range; with events_per_user, one of each bound.
    *
    * @generated from field: repeated shared.insights.v1.StickinessPoint points = 1;
    */
   points: StickinessPoint[];
 
   /**
-   * When the first bucket begins that is not over yet; absent where all are: until then users may move up.
+   * When the first bucket begins that is not over yet; absent where all are: until then users may move up. With
+   * events_per_user, when the range begins.
    *
    * @generated from field: google.protobuf.Timestamp incomplete_from = 20;
    */
@@ -2250,7 +2304,7 @@ export declare type StickinessSeries = Message<"shared.insights.v1.StickinessSer
 export declare const StickinessSeriesSchema: GenMessage<StickinessSeries>;
 
 /**
- * Users who were active in so many buckets.
+ * Users who were active in so many buckets, or who did so many events.
  *
  * @generated from message shared.insights.v1.StickinessPoint
  */
@@ -2263,11 +2317,25 @@ export declare type StickinessPoint = Message<"shared.insights.v1.StickinessPoin
   buckets: number;
 
   /**
-   * The number of users; with cumulative, of those active in so many or more.
+   * The number of users; with cumulative, of those active in so many or more, or of so many events or more.
    *
    * @generated from field: optional double value = 2;
    */
   value?: number | undefined;
+
+  /**
+   * With events_per_user: the least number of events.
+   *
+   * @generated from field: int32 events = 20;
+   */
+  events: number;
+
+  /**
+   * With events_per_user: the greatest one; absent for the last point, and with cumulative.
+   *
+   * @generated from field: optional int32 events_to = 21;
+   */
+  eventsTo?: number | undefined;
 };
 
 /**
@@ -2466,6 +2534,13 @@ export declare type QuestionPoint = Message<"shared.insights.v1.QuestionPoint"> 
    * @generated from field: int32 week_start = 20;
    */
   weekStart: number;
+
+  /**
+   * Of STICKINESS with events_per_user: the least number of events of the point.
+   *
+   * @generated from field: int32 events = 15;
+   */
+  events: number;
 };
 
 /**

@@ -15,6 +15,9 @@ export interface Funnel {
   /** As in the question; empty for every kind, and for several. */
   kinds: readonly string[];
   steps: readonly EventCondition[];
+  /** The steps that a chain has to have, from 1: all but the optional ones. A level is a place among them, from 1. */
+  path: readonly number[];
+  optional: readonly number[];
   windowMs: number;
   withTiming: boolean;
   order: 'ordered' | 'any' | 'strict';

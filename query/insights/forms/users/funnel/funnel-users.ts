@@ -29,7 +29,8 @@ export function funnelUsersSql(question: Question, asked: Funnel): string {
   const users =
     funnel.held === undefined ? attemptsSql(question, funnel) : heldSql(question, funnel);
   const chain = funnel.withTiming ? ', chain' : '';
-  return `SELECT ${columns}level, is_open${chain} FROM (${users})`;
+  const took = funnel.optional.length > 0 ? ', took' : '';
+  return `SELECT ${columns}level, is_open${chain}${took} FROM (${users})`;
 }
 
 /** Of users with several values of the held property: who went furthest, first and fastest counts. */
@@ -45,12 +46,21 @@ function heldSql(question: Question, funnel: Funnel): string {
           'argMax(attempt.chain, (attempt.level, -toInt64(attempt.chain[-1]), arrayReverse(attempt.chain))) AS chain',
         ]
       : []),
+    ...(funnel.optional.length > 0 ? ['groupUniqArrayArray(attempt.took) AS took'] : []),
   ];
   return `SELECT ${columns.join(', ')} FROM (${attemptsSql(question, funnel)}) AS attempt GROUP BY user_key`;
 }
 
 /** Of the cells of a bucket: how many there are of each, more than there are levels. */
 export const cellsOfBucket = 32;
+
+/** The cell of the users who took an optional step. */
+export function tookCell(step: number): number;
+/** Of one that SQL names. */
+export function tookCell(step: string): string;
+export function tookCell(step: number | string): number | string {
+  return typeof step === 'number' ? -step : `-${step}`;
+}
 
 /**
  * `cells`: (number, is_open) of the whole range, whose number is the level, and of each bucket with an entry, whose
@@ -80,10 +90,10 @@ function isOpenSql({ openFromMs }: Funnel, entry: string): string {
 }
 
 /** The engine's own function counts as this product does. */
-function isEngines({ order, mayOverlap, exclusions, isFirstOnly, isOverTime }: Funnel): boolean {
-  return (
-    order === 'ordered' && !mayOverlap && exclusions.length === 0 && !isFirstOnly && !isOverTime
-  );
+function isEngines(funnel: Funnel): boolean {
+  const { order, mayOverlap, exclusions, optional, isFirstOnly, isOverTime } = funnel;
+  const hasMore = mayOverlap || isFirstOnly || isOverTime;
+  return order === 'ordered' && !hasMore && exclusions.length + optional.length === 0;
 }
 
 /** Its times must not be signed. */

@@ -23,20 +23,35 @@ const reached = (step: number): string => (step === 1 ? 'entries' : `reached_${s
 
 /**
  * Adds reached_2, reached_3, …: for each event the time of the first event of the chain that reached the step with it,
- * or 0.
+ * or 0. Adds `took`, where steps are optional: those that were done between the steps before and after them.
  */
 function reachedSql(funnel: Funnel, users: string): string {
-  return funnel.steps.slice(1).reduce((sql, _, index) => {
-    const step = index + 2;
-    const next = `arrayMap((time, matched, first) -> if(${isStepSql(funnel, step)} AND first != 0 AND time - first <= ${funnel.windowMs}, first, 0),
-      times, matched, ${beforeSql(funnel, step - 1)})`;
-    return `SELECT *, ${next} AS reached_${step} FROM (${sql})`;
+  const { path, optional } = funnel;
+  const walked = path.slice(1).reduce((sql, step, index) => {
+    const before = path[index] ?? 1;
+    return `SELECT *, ${nextSql(funnel, step, reached(before), before)} AS reached_${step} FROM (${sql})`;
   }, users);
+  if (optional.length === 0) return walked;
+  const tried = optional.map((step) => {
+    const before = path.findLast((one) => one < step) ?? 1;
+    return `${nextSql(funnel, step, reached(before), before)} AS reached_${step}`;
+  });
+  const took = optional.map((step) => {
+    const after = path.find((one) => one > step) ?? step;
+    const chains = nextSql(funnel, after, reached(step), step);
+    return `if(arrayExists(first -> first != 0, ${chains}), [toInt64(${step})], [])`;
+  });
+  return `SELECT *, arrayConcat(${took.join(', ')}) AS took FROM (SELECT *, ${tried.join(', ')} FROM (${walked}))`;
+}
+
+/** For each event that is the step the chain, of those that reached the step `before`, that reaches it; else 0. */
+function nextSql(funnel: Funnel, step: number, chains: string, before: number): string {
+  return `arrayMap((time, matched, first) -> if(${isStepSql(funnel, step)} AND first != 0 AND time - first <= ${funnel.windowMs}, first, 0),
+      times, matched, ${beforeSql(funnel, chains, before)})`;
 }
 
 /** For each event the latest chain before it that reached the step, unless something ended it. */
-function beforeSql(funnel: Funnel, step: number): string {
-  const chains = reached(step);
+function beforeSql(funnel: Funnel, chains: string, step: number): string {
   // An event that matches two steps serves one: the chain before it has ended with another.
   const shifted = (array: string): string => `arrayPushFront(arrayPopBack(${array}), 0)`;
   if (funnel.order === 'strict') return shifted(chains);
@@ -50,8 +65,8 @@ function beforeSql(funnel: Funnel, step: number): string {
 
 /** `users`, who have entries, with `level`, the furthest step. */
 export function levelsSql(funnel: Funnel, users: string): string {
-  const levels = funnel.steps
-    .map((_, index) => `arrayExists(first -> first != 0, ${reached(index + 1)}), ${index + 1}`)
+  const levels = funnel.path
+    .map((step, index) => `arrayExists(first -> first != 0, ${reached(step)}), ${index + 1}`)
     .slice(1)
     .reverse();
   return `SELECT *, toUInt8(multiIf(${levels.join(', ')}, 1)) AS level FROM (${reachedSql(funnel, users)})`;
@@ -66,18 +81,18 @@ export function chainsSql(
   users: string,
   { hasLevel }: { hasLevel: boolean },
 ): string {
-  const { steps } = funnel;
+  const { path } = funnel;
   const walked = hasLevel ? reachedSql(funnel, users) : levelsSql(funnel, users);
-  const placed = steps.reduceRight((sql, _, index) => {
-    const step = index + 1;
+  const placed = path.reduceRight((sql, step, index) => {
+    const level = index + 1;
     const furthest = `arrayFirstIndex(first -> first != 0, ${reached(step)})`;
-    const earlier = `arrayLastIndex(first -> first != 0, arraySlice(${reached(step)}, 1, place_${step + 1} - 1))`;
+    const earlier = `arrayLastIndex(first -> first != 0, arraySlice(${reached(step)}, 1, place_${level + 1} - 1))`;
     const place =
-      step === steps.length
-        ? `if(level = ${step}, ${furthest}, 0)`
-        : `multiIf(level = ${step}, ${furthest}, level > ${step}, ${earlier}, 0)`;
-    return `SELECT *, toInt64(${place}) AS place_${step} FROM (${sql})`;
+      level === path.length
+        ? `if(level = ${level}, ${furthest}, 0)`
+        : `multiIf(level = ${level}, ${furthest}, level > ${level}, ${earlier}, 0)`;
+    return `SELECT *, toInt64(${place}) AS place_${level} FROM (${sql})`;
   }, walked);
-  const times = steps.map((_, index) => `times[place_${index + 1}]`);
+  const times = path.map((_, index) => `times[place_${index + 1}]`);
   return `SELECT *, arraySlice([${times.join(', ')}], 1, level) AS chain FROM (${placed})`;
 }

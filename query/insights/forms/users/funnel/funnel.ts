@@ -20,21 +20,21 @@ import {
 import { leftOutSql } from '../../left-out.ts';
 import type { Plan } from '../../plan.ts';
 import { type Funnel, lookedAt } from './funnel-steps.ts';
-import { cellsOfBucket, funnelUsersSql } from './funnel-users.ts';
+import { cellsOfBucket, funnelUsersSql, tookCell } from './funnel-users.ts';
 import { readFunnel } from './read-funnel.ts';
 import { readTiming, timedCellsSql } from './step-timing.ts';
 
 /** Throws invalid_argument. */
 export function planFunnel(question: Question): Plan {
   const funnel = readFunnel(question);
-  const { steps, withTiming, isOverTime } = funnel;
+  const { steps, withTiming, isOverTime, optional } = funnel;
   if (isOverTime) checkPoints(question, question.buckets.length * steps.length);
   const groups = question.breakdowns;
   noteEvents(question, { count: 'users in order', of: lookedAt(funnel), groups });
   const users = funnelUsersSql(question, funnel);
   const counted = steps.map((condition) => ({ condition, countsUsers: true }));
   const cells = withTiming
-    ? timedCellsSql(question, users)
+    ? timedCellsSql(question, users, optional.length > 0)
     : levelCellsSql(question, funnel, users);
   return {
     sql: groupedRowsSql([groupsRowsSql(onlyPart, cells)], leftOutSql(question, counted)),
@@ -50,23 +50,38 @@ export function planFunnel(question: Question): Plan {
 }
 
 function seriesOf(question: Question, funnel: Funnel, group: Group) {
-  const { steps, kinds, withTiming, isOverTime } = funnel;
+  const { steps, path, isOverTime } = funnel;
   const { breakdown, isOthers } = group;
-  const whole = reachedIn(group, 0, steps.length);
+  const whole = reachedIn(group, 0, path.length);
   const incompleteFromMs = incompleteFrom(question, funnel);
   return {
     ...{ breakdown, isOthers, open: whole.open },
     ...(incompleteFromMs !== undefined && { incompleteFrom: timestampFromMs(incompleteFromMs) }),
-    steps: whole.totals.map((total, index) => ({
-      ...{ eventKind: kinds[index] ?? '', total },
-      ...(withTiming && index > 0 && { timing: readTiming(group.cells, index + 1) }),
-    })),
+    steps: steps.map((_, index) => stepOf(funnel, group, whole.totals, index)),
     buckets: isOverTime
       ? question.buckets.map((startMs, place) => ({
           time: timestampFromMs(startMs),
           ...reachedIn(group, place + 1, steps.length),
         }))
       : [],
+  };
+}
+
+function stepOf(
+  { kinds, path, withTiming }: Funnel,
+  { cells }: Group,
+  totals: readonly number[],
+  index: number,
+) {
+  const eventKind = kinds[index] ?? '';
+  const place = path.indexOf(index + 1);
+  if (place < 0) {
+    return { eventKind, isOptional: true, total: cells.get(tookCell(index + 1))?.[0] ?? 0 };
+  }
+  const hasTiming = withTiming && place > 0;
+  return {
+    ...{ eventKind, total: totals[place] ?? 0 },
+    ...(hasTiming && { timing: readTiming(cells, place + 1) }),
   };
 }
 
@@ -89,20 +104,26 @@ function incompleteFrom({ buckets }: Question, { openFromMs, isOverTime }: Funne
   return buckets.findLast((startMs) => startMs <= openFromMs);
 }
 
+/** A row for the level, and one for each optional step that was taken. */
+function levelSql(hasOptional: boolean): string {
+  if (!hasOptional) return 'toInt64(level)';
+  return `arrayJoin(arrayPushFront(arrayMap(step -> ${tookCell('step')}, took), toInt64(level)))`;
+}
+
 /** A cell for each step that was somebody's furthest, and over time for each of a bucket: users, and those open. */
 function levelCellsSql(
   { breakdowns, groupLimit, behind }: Question,
-  { isOverTime }: Funnel,
+  { isOverTime, optional }: Funnel,
   users: string,
 ): string {
   const names = breakdowns.map((_, index) => groupColumn(index));
   const by = [...names, 'bucket'].join(', ');
   const cells = isOverTime
     ? `SELECT ${[...names, 'cell.1 AS bucket', 'cell.2 AS is_open'].join(', ')} FROM (${users}) ARRAY JOIN cells AS cell`
-    : `SELECT ${[...names, 'toInt64(level) AS bucket', 'is_open'].join(', ')} FROM (${users})`;
+    : `SELECT ${[...names, `${levelSql(optional.length > 0)} AS bucket`, 'is_open'].join(', ')} FROM (${users})`;
   return rankedGroupsSql({
     sql: `SELECT ${by}, toFloat64(count()) AS a, toFloat64(countIf(is_open)) AS b,
-        if(bucket < ${cellsOfBucket}, count(), 0) AS weight FROM (${cells}) GROUP BY ${by}`,
+        if(bucket > 0 AND bucket < ${cellsOfBucket}, count(), 0) AS weight FROM (${cells}) GROUP BY ${by}`,
     groups: names.length,
     limit: groupLimit,
     measure: added,

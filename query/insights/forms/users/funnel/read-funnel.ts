@@ -6,6 +6,7 @@ import { invalidArgument } from '../../../../../platform/http/answers/invalid-ar
 import type { EventFilter } from '../../../../../proto/gen/common/v1/filter_pb.js';
 import {
   type FunnelExclusion,
+  type FunnelQuery,
   FunnelQuery_Order as Order,
   FunnelQuery_Reentry as Reentry,
 } from '../../../../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -30,12 +31,16 @@ export function readFunnel(question: Question): Funnel {
   const order = readOrder(funnel?.order);
   const { exclusions = [], holdProperty = '' } = funnel ?? {};
   const windowMs = readWindow(conversionWindow);
+  const optional = readOptional(funnel, order, events.length);
+  const stepNumbers = events.map((_, index) => index + 1);
   return {
     ...{ order, windowMs, isOverTime, withTiming: includeStepTiming },
     kinds: events.map(({ event }) => event?.kind ?? ''),
     steps: events.map(({ event }, index) =>
       eventCondition(event, `spec.events[${index}].event`, question),
     ),
+    path: stepNumbers.filter((step) => !optional.includes(step)),
+    optional,
     exclusions: readExclusions(question, exclusions, order),
     held:
       holdProperty === '' ? undefined : readPropertyName(holdProperty, 'spec.funnel.holdProperty'),
@@ -43,6 +48,35 @@ export function readFunnel(question: Question): Funnel {
     openFromMs: openFrom(question, windowMs),
     mayOverlap: mayOverlap([...events, ...exclusions].map(({ event }) => event)),
   };
+}
+
+/** Steps from 1, ascending. */
+function readOptional(
+  funnel: FunnelQuery | undefined,
+  order: Funnel['order'],
+  count: number,
+): number[] {
+  const { optionalSteps: optional = [], overTime = false, exclusions = [] } = funnel ?? {};
+  if (optional.length === 0) return [];
+  const field = 'spec.funnel.optionalSteps';
+  if (order !== 'ordered') throw invalidArgument(field, 'must be empty unless order is ORDERED');
+  if (overTime) throw invalidArgument(field, 'must be empty where overTime is set');
+  if (count <= minSteps) throw invalidArgument(field, 'is for three steps or more');
+  for (const [index, step] of optional.entries()) {
+    const within = { least: 2, most: count - 1 };
+    if (step < within.least || step > within.most) {
+      throw invalidArgument(`${field}[${index}]`, `must be from ${within.least} to ${within.most}`);
+    }
+    if (optional.indexOf(step) < index)
+      throw invalidArgument(`${field}[${index}]`, 'is there twice');
+  }
+  for (const [index, { fromStep, toStep }] of exclusions.entries()) {
+    const named = Object.entries({ fromStep, toStep }).find(([, step]) => optional.includes(step));
+    if (named === undefined) continue;
+    const path = `spec.funnel.exclusions[${index}].${named[0]}`;
+    throw invalidArgument(path, 'must not be an optional step');
+  }
+  return optional.toSorted((one, other) => one - other);
 }
 
 function checkOverTime(steps: number, withTiming: boolean): void {

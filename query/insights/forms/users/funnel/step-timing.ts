@@ -6,6 +6,7 @@ import { dayMs, hourMs, minuteMs } from '../../../../../platform/clock.ts';
 import type { Question } from '../../../read/question.ts';
 import { groupColumn } from '../../../sql/read-events.ts';
 import type { Group } from '../../grouped-rows.ts';
+import { tookCell } from './funnel-users.ts';
 
 const secondMs = 1_000;
 
@@ -30,18 +31,22 @@ const p95Cell = 2;
 /** Of the users who took at most the first bound; those of the other bounds follow, and count who took less, too. */
 const boundCells = 10;
 
-/** As rankedGroupsSql answers them. `users` is a SELECT of the columns of the groups, level, is_open and chain. */
-export function timedCellsSql(question: Question, users: string): string {
-  const step = `SELECT place, any(values) AS values, any(folded) AS folded, took.1 AS step, countIf(level = step) AS furthest, countIf(level = step AND is_open) AS open_users,
+/**
+ * As rankedGroupsSql answers them. `users` is a SELECT of the columns of the groups, level, is_open, chain, and took
+ * where steps are optional: the cells of these have negative numbers, as tookCell names them.
+ */
+export function timedCellsSql(question: Question, users: string, hasOptional: boolean): string {
+  const step = `SELECT place, any(values) AS values, any(folded) AS folded, took.1 AS step, countIf(level = step OR step < 0) AS furthest, countIf(level = step AND is_open) AS open_users,
       arraySort(groupArrayIf(took.2, step > 1)) AS times, length(times) AS taken
-    FROM (${placedSql(question, users)})
-    ARRAY JOIN arrayMap(step -> (step, if(step = 1, 0, chain[step] - chain[step - 1])), range(1, toUInt64(level) + 1)) AS took
+    FROM (${placedSql(question, users, hasOptional)})
+    ARRAY JOIN arrayConcat(arrayMap(step -> (toInt64(step), if(step = 1, 0, chain[step] - chain[step - 1])), range(1, toUInt64(level) + 1)),
+      arrayMap(step -> (${tookCell('step')}, 0), taken_steps)) AS took
     GROUP BY place, step`;
   const cell = (number: string, a: string, b = '0'): string =>
     `(toInt64(${number}), toFloat64(${a}), toFloat64(${b}))`;
   const timeCell = (place: number, a: string, b?: string): string =>
     cell(`step * ${timeCells} + ${place}`, a, b);
-  const ofStep = `arrayConcat([${cell('step', 'furthest', 'open_users')}], if(step = 1, [], [${[
+  const ofStep = `arrayConcat([${cell('step', 'furthest', 'open_users')}], if(step <= 1, [], [${[
     timeCell(averageCell, 'arraySum(times)', 'taken'),
     timeCell(medianCell, 'times[intDiv(taken + 1, 2)]'),
     timeCell(p95Cell, 'times[intDiv(taken * 95 + 99, 100)]'),
@@ -54,18 +59,23 @@ export function timedCellsSql(question: Question, users: string): string {
 }
 
 /** The users with the place of their group, its values, and how many groups that place stands for. */
-function placedSql({ breakdowns, groupLimit }: Question, users: string): string {
+function placedSql(
+  { breakdowns, groupLimit }: Question,
+  users: string,
+  hasOptional: boolean,
+): string {
+  const taken = hasOptional ? 'took' : 'emptyArrayInt64()';
   if (breakdowns.length === 0) {
-    return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, toUInt64(1) AS folded, level, is_open, chain FROM (${users})`;
+    return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, toUInt64(1) AS folded, level, is_open, chain, ${taken} AS taken_steps FROM (${users})`;
   }
   const columns = breakdowns.map((_, index) => groupColumn(index));
   const names = columns.join(', ');
   const values = `[${columns.map((name) => `toString(${name})`).join(', ')}]`;
   return `SELECT least(rank, ${groupLimit + 1}) AS place, if(rank > ${groupLimit}, [], ${values}) AS values,
-      toUInt64(if(rank > ${groupLimit}, total - ${groupLimit}, 1)) AS folded, member.1 AS level, member.2 AS is_open, member.3 AS chain
+      toUInt64(if(rank > ${groupLimit}, total - ${groupLimit}, 1)) AS folded, member.1 AS level, member.2 AS is_open, member.3 AS chain, member.4 AS taken_steps
     FROM (
       SELECT ${names}, users, row_number() OVER (ORDER BY length(users) DESC, ${names}) AS rank, count() OVER () AS total
-      FROM (SELECT ${names}, groupArray((level, is_open, chain)) AS users FROM (${users}) GROUP BY ${names})
+      FROM (SELECT ${names}, groupArray((level, is_open, chain, ${taken})) AS users FROM (${users}) GROUP BY ${names})
     ) ARRAY JOIN users AS member`;
 }
 

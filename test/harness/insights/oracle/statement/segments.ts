@@ -27,7 +27,8 @@ function held(question: Question, { trait, firstSeen, did, listed }: ProfileTest
   if (listed !== undefined) return `person_id IN (${listed.map(text).join(', ')})`;
   const sent = (where: string, having: string): string =>
     `person IN (SELECT person FROM events WHERE ${receivedInTime(question)} AND ${where} GROUP BY person HAVING ${having})`;
-  const { from, to } = rangeMs(question);
+  const { from: first, to } = rangeMs(question);
+  const from = question.askedFromMs ?? first;
   if (firstSeen !== undefined) {
     if ('beforeMs' in firstSeen) return sent('true', `min(ts) < ${firstSeen.beforeMs}`);
     const since =

@@ -1,11 +1,11 @@
 // Questions about revenue, made of generated ones for series: their ranges, zones, conditions, groups and formulas,
 // over payments. Drawn apart, so that they change none of the others.
 
-import type { GeneratedProject } from '../project/generated-project.ts';
-import { createDraw } from '../random.ts';
-import { createDeck } from './deck.ts';
-import { QuestionSource } from './generated-questions.ts';
-import { type EventQuery, type Question, revenueMeasures, type Unit } from './question.ts';
+import type { GeneratedProject } from '../../project/generated-project.ts';
+import { createDraw } from '../../random.ts';
+import { createDeck } from '../deck.ts';
+import { QuestionSource } from '../generated-questions.ts';
+import { type EventQuery, type Question, revenueMeasures, type Unit } from '../question.ts';
 
 /** At least so long. */
 const unitMs: Record<Unit, number> = {
@@ -15,11 +15,11 @@ const unitMs: Record<Unit, number> = {
 const mostPoints = 90_000;
 const currencies = 20;
 
-/** Whether it could have more points than an answer may. */
-function mayBeTooLong(question: Omit<Question, 'type'>): boolean {
+/** Whether it could have more points than an answer may, with so many buckets more. */
+export function mayBeTooLong(question: Omit<Question, 'type'>, earlier = 0): boolean {
   const { fromMs, toMs, granularity = 'DAY', breakdowns = [], breakdownLimit = 10 } = question;
   const { events = [], formulas = [] } = question;
-  const buckets = (toMs - fromMs) / unitMs[granularity] + 2;
+  const buckets = (toMs - fromMs) / unitMs[granularity] + 2 + earlier;
   const groups = breakdowns.length === 0 ? 1 : breakdownLimit + 1;
   return (events.length + formulas.length) * currencies * buckets * groups > mostPoints;
 }
