@@ -120,6 +120,7 @@ it.each<[string, Fields]>([
   ['displayName: is required', { ...fewSignUps, displayName: '' }],
   ['spec: must be TRENDS', spec({ insightType: InsightType.FUNNEL })],
   ['spec: must have no breakdowns', spec({ breakdowns: [{ property: 'a' }] })],
+  ['spec: must have no moving average', spec({ movingAverage: 7 })],
   ['spec: must have one event', spec({ events: [...events, ...events] })],
   ['spec.session.metric', spec({ events: [], session: {} })],
   ['condition.kind: is required', condition({ threshold: 1 })],

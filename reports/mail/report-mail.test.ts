@@ -126,6 +126,7 @@ describe('shows', () => {
                 {
                   steps: [
                     { eventKind: 'page_view', total: 200 },
+                    { eventKind: 'coupon', total: 7, isOptional: true },
                     { eventKind: 'purchase', total: 30 },
                   ],
                   incompleteFrom,
@@ -135,7 +136,10 @@ describe('shows', () => {
           },
         },
       ),
-      ['1. Page view', '200', '2. Purchase', '30', '15%', 'their time is not over'],
+      [
+        ...['1. Page view', '200', '2. Coupon (may be skipped)', '7', '3. Purchase', '30', '15%'],
+        'their time is not over',
+      ],
     ],
     [
       'a retention',
@@ -176,6 +180,26 @@ describe('shows', () => {
         },
       ),
       ['Active 1 time', '21'],
+    ],
+    [
+      'users by the number of their events',
+      tileOf(
+        'Often',
+        { insightType: InsightType.STICKINESS, eventsPerUser: { bounds: [1, 2, 6] } },
+        {
+          result: {
+            case: 'stickiness',
+            value: {
+              points: [
+                { events: 1, eventsTo: 1, value: 21 },
+                { events: 2, eventsTo: 5, value: 12 },
+                { events: 6, value: 3 },
+              ],
+            },
+          },
+        },
+      ),
+      ['1 event', '21', '2 to 5 events', '12', '6 or more events', '3'],
     ],
     [
       'the ways of a flow',

@@ -103,7 +103,17 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     for (const one of units) wanted.push(`unit ${one}`);
     for (const one of sessionMetrics) wanted.push(`session metric ${one}`);
     wanted.push('node EVENT_KIND', 'node PROPERTY', 'as of', 'cookieless', 'step timing');
-    const ofFunnel = ['ORDERED', 'ANY', 'STRICT', 'exclusions', 'held', 'first entry', 'over time'];
+    const ofPeers = ['average TRENDS', 'average VISITS', 'average REVENUE', 'events per user'];
+    const ofFunnel = [
+      'optional steps',
+      'ORDERED',
+      'ANY',
+      'STRICT',
+      'exclusions',
+      'held',
+      'first entry',
+      'over time',
+    ];
     for (const one of ofFunnel) wanted.push(`funnel ${one}`);
     wanted.push('funnel per visit', 'funnel over time by groups', 'funnel as of');
     wanted.push(
@@ -115,9 +125,8 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     );
     wanted.push('weeks', 'weeks from 7');
     wanted.push('touch FIRST', 'touch EVERY');
-    wanted.push('average TRENDS', 'average VISITS', 'average REVENUE', 'average by groups');
-    wanted.push('average formulas', 'events per user', 'events per user by groups');
-    wanted.push('events per user or more', 'funnel optional steps', 'funnel optional by groups');
+    wanted.push(...ofPeers, 'average by groups', 'average formulas', 'funnel optional by groups');
+    wanted.push('events per user by groups', 'events per user or more');
     wanted.push('ways of USER', 'ways from', 'ways to');
     wanted.push('groups RETENTION', 'groups LIFECYCLE', 'groups STICKINESS');
     for (const one of comparisons) wanted.push(`compare ${one}`);
@@ -129,7 +138,7 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     const least = (feature: string): number =>
       /^(top metric|kinds|retention|compare|ways)/.test(feature)
         ? leastOfRare
-        : feature === 'weeks' || ofFunnel.includes(feature.replace('funnel ', ''))
+        : feature === 'weeks' || [...ofFunnel, ...ofPeers].includes(feature.replace('funnel ', ''))
           ? leastOfFunnels
           : leastOfEach;
     const rare = wanted.filter((feature) => (counts.get(feature) ?? 0) < least(feature));

@@ -16,9 +16,9 @@ import { Count } from '../../fields/number-field.tsx';
 import { needsProperty } from '../forms.ts';
 import { FunnelFields } from '../funnel/funnel-fields.tsx';
 import { MeasuredPropertyField, PropertyField, ScopeFields } from '../scope-fields.tsx';
+import { AddUp, AverageField } from '../series/add-up.tsx';
 import { FlowEndFields } from '../series/flow-end-fields.tsx';
 import { RetentionFields } from '../series/retention-fields.tsx';
-import { AddUp, AverageField } from '../series/add-up.tsx';
 import { aggregationOptions } from '../series-fields.tsx';
 import { StickinessFields } from './stickiness-fields.tsx';
 

@@ -8,9 +8,9 @@ import { QuestionSource } from '../generated-questions.ts';
 import type { Question } from '../question.ts';
 import { mayBeTooLong } from './revenue-questions.ts';
 
-/** One of each in turn. */
+/** As many of each: averages are of series and of visits. */
 const makers: readonly ((draw: Draw, drawn: Question) => Question | undefined)[] = [
-  averaged,
+  ...[averaged, averaged],
   perUser,
   withOptionalSteps,
 ];

@@ -1,0 +1,121 @@
+// A real browser asks what peers have under names of their own: moving averages, users by the number of their events,
+// and a funnel with a step that may be skipped. By mouse, by keyboard and on a phone; the figures are of known events.
+
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import { axe } from '../harness/web/accessibility.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs, type Reader } from '../harness/web/web-app.ts';
+
+const timeout = patienceMs;
+const dayMs = 86_400_000;
+/** Days that are over. */
+const firstMs = Math.floor(Date.now() / dayMs) * dayMs - 5 * dayMs;
+const dayAt = (day: number) => new Date(firstMs + day * dayMs).toISOString().slice(0, 10);
+const range = `from=${dayAt(1)}&to=${dayAt(3)}&by=day`;
+
+/** Ada looks four times, once before the range, and buys with a coupon; Bob looks twice and buys without one. */
+function knownEvents(): object[] {
+  const event = (distinctId: string, kind: string, day: number, minute = 0) =>
+    newEvent({
+      ...{ distinctId, kind },
+      occurTime: new Date(firstMs + day * dayMs + minute * 60_000).toISOString(),
+    });
+  return [
+    event('ada', 'page_view', 0),
+    event('ada', 'page_view', 1),
+    event('ada', 'page_view', 1, 1),
+    event('ada', 'page_view', 3),
+    event('ada', 'coupon', 1, 5),
+    event('ada', 'bought', 1, 9),
+    event('bob', 'page_view', 2),
+    event('bob', 'page_view', 2, 1),
+    event('bob', 'bought', 2, 9),
+  ];
+}
+
+describe.runIf(hasBrowser)('a question of the trade', () => {
+  const app = useWebApp();
+  let reader: Reader & { page: Page };
+
+  beforeAll(async () => {
+    const sent = await batchCreate(app.stack, knownEvents(), { key: app.stack.privateKey });
+    expect(sent.status).toBe(200);
+    await eventually(
+      () => listActivity(app.stack, {}),
+      (list) => list.events.length === 9,
+    );
+    reader = await app.signedIn('/account');
+  });
+
+  async function open(form: string, spec?: object): Promise<Page> {
+    const { page } = reader;
+    const { baseUrl, projectId } = app.stack;
+    const asked = spec ? `&q=${encodeURIComponent(JSON.stringify(spec))}` : '';
+    await page.goto(`${baseUrl}/p/${projectId}/insights/${form}?${range}${asked}`);
+    return page;
+  }
+
+  /** The last cell of each row of a table. */
+  const cells = (page: Page, table: string, place: number) => () =>
+    page
+      .getByRole('region', { name: table, exact: true })
+      .locator(`tbody tr > :nth-child(${place})`)
+      .allTextContents();
+
+  it('averages a trend, and says so in its name', async () => {
+    const page = await open('trends');
+    await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['2', '2', '1']);
+    const average = page.getByLabel('Moving average');
+    await average.focus();
+    await page.locator('select:focus').waitFor();
+    await page.keyboard.type('Of 3 p');
+    // The day before the range had one view, and the one before that none.
+    await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', '1.67', '1.67']);
+    await page.getByText('Page view, average of 3').first().waitFor();
+    expect(new URL(page.url()).searchParams.get('q')).toContain('"movingAverage":3');
+    await page.getByLabel('Add up from the beginning of the range').check();
+    await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['2', '4', '5']);
+    expect(await average.count()).toBe(0);
+  });
+
+  it('counts users by their events, and lists those of a bar by keyboard', async () => {
+    const page = await open('stickiness');
+    await page
+      .getByLabel('By', { exact: true })
+      .selectOption({ label: 'The number of their events' });
+    await page.getByLabel('Points from').fill('1, 3');
+    await expect.poll(cells(page, 'Stickiness', 1), { timeout }).toEqual(['1 to 2', '3 or more']);
+    await expect.poll(cells(page, 'Stickiness', 2), { timeout }).toEqual(['1', '1']);
+    const chart = page.getByRole('img', { name: /^Stickiness/ });
+    await chart.focus();
+    await page.locator('.stacks:focus').waitFor();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'ada' }).waitFor({ timeout });
+    expect(await page.getByRole('link', { name: 'bob' }).count()).toBe(0);
+    await page.keyboard.press('Escape');
+    expect(await axe(page)).toEqual([]);
+  });
+
+  it('has a funnel whose step may be skipped, on a phone', async () => {
+    const { page } = reader;
+    await page.setViewportSize({ width: 390, height: 844 });
+    const events = ['page_view', 'coupon', 'bought'].map((kind) => ({ event: { kind } }));
+    await open('funnel', { insightType: 3, events });
+    const users = () => page.locator('.funnel .funnel-bar b').allTextContents();
+    await expect.poll(users, { timeout }).toEqual(['2', '1', '1']);
+    await page.getByText('Order, exclusions, over time').click();
+    await page.getByLabel('Step 2 may be skipped').check();
+    await expect.poll(users, { timeout }).toEqual(['2', '1', '2']);
+    await page.locator('.funnel').getByText('may be skipped').waitFor();
+    // Nobody stops at a step that may be skipped.
+    expect(await page.getByText(/left here/).allTextContents()).toEqual(['0 left here']);
+    // The last of three steps cannot be one of two.
+    await page.getByRole('button', { name: 'Remove step 3' }).click();
+    await expect.poll(users, { timeout }).toEqual(['2', '1']);
+    expect(reader.faults).toEqual([]);
+  });
+});
