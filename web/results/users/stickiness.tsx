@@ -25,6 +25,10 @@ export function Stickiness(shown: Shown<StickinessResult>) {
   const sum = result.points.reduce((users, { value = 0 }) => users + value, 0);
   // Who was active so often or more: everybody was at least once.
   const all = spec.cumulative ? (result.points[0]?.value ?? 0) : sum;
+  const nameOf = (point: StickinessPoint): string => {
+    const count = countOf(spec, point);
+    return `${count} ${count === '1' ? bucket : `${bucket}s`}`;
+  };
   if (all === 0) return <p class="hint">Nobody was active in this range.</p>;
   return (
     <>
@@ -33,7 +37,7 @@ export function Stickiness(shown: Shown<StickinessResult>) {
         label={label}
         parts={['Users']}
         stacks={result.points.map((point, place) => ({
-          name: `${countOf(spec, point)} ${isOne(point) ? bucket : `${bucket}s`}`,
+          name: nameOf(point),
           parts: [point.value ?? 0],
           before: beforeOf(place),
         }))}
@@ -43,7 +47,7 @@ export function Stickiness(shown: Shown<StickinessResult>) {
               onPick: (index: number) => {
                 const picked = result.points[index];
                 if (!picked) return;
-                const title = `${countOf(spec, picked)} ${isOne(picked) ? bucket : `${bucket}s`}`;
+                const title = nameOf(picked);
                 const { buckets: activeBuckets, events } = picked;
                 const point = { ...(isOfEvents ? { events } : { activeBuckets }), breakdown };
                 onPersons({ title, figures: [{ name: title, point }], rows: { kind: '' } });
@@ -81,9 +85,4 @@ function countOf(spec: InsightQuerySpec, { buckets, events, eventsTo }: Stickine
   return eventsTo === undefined || eventsTo === events
     ? least
     : `${least} to ${eventsTo.toLocaleString('en')}`;
-}
-
-/** Whether the word behind it stands in the singular. */
-function isOne({ buckets, events, eventsTo }: StickinessPoint): boolean {
-  return buckets === 1 || (events === 1 && eventsTo === 1);
 }

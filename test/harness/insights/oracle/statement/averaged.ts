@@ -19,8 +19,12 @@ interface Series {
   currency?: unknown;
 }
 
-/** More days than so many buckets have. */
-const longestDays = { MINUTE: 1, HOUR: 1, DAY: 1, WEEK: 7, MONTH: 31 };
+const hourMs = 3_600_000;
+/** No bucket is longer. */
+const longestMs = {
+  ...{ MINUTE: 60_000, HOUR: hourMs, DAY: 25 * hourMs },
+  ...{ WEEK: 7 * 25 * hourMs, MONTH: 31 * 25 * hourMs },
+};
 
 /** `answerOf` answers questions without averages. */
 export async function averagedAnswer(
@@ -30,9 +34,10 @@ export async function averagedAnswer(
 ): Promise<Part> {
   const { movingAverage: count = 0, ...own } = question;
   const { from } = rangeMs(question);
-  const days = count * longestDays[question.granularity ?? 'DAY'];
-  const starts = await tables.rows(`WITH ${bucketTables(own, days)}
+  const moreMs = count * longestMs[question.granularity ?? 'DAY'];
+  const starts = await tables.rows(`WITH ${bucketTables(own, 1, moreMs)}
     SELECT start FROM all_buckets WHERE start <= ${from} ORDER BY start DESC LIMIT ${count}`);
+  if (starts.length !== count) throw new Error('the oracle lacks buckets before the range');
   const fromMs = Number(starts.at(-1)?.['start']);
   const { result, leftOut } = await answerOf({ ...own, fromMs, fromNanos: 0, askedFromMs: from });
   const averaged = Object.entries(result).map(([form, value]) => [

@@ -47,10 +47,10 @@ const zoneOf = ({ timezone = '' }: Question): string => (timezone === '' ? 'UTC'
 const unitOf = ({ granularity = 'DAY' }: Question): string => granularity.toLowerCase();
 
 /**
- * The common tables `all_buckets`, two before the range included, or as many `days`, and `buckets`: n from 1, key,
- * start and the first moment after it. All clocks since 2000 change at a quarter of an hour.
+ * The common tables `all_buckets`, two before the range included, or as many `days` and `moreMs`, and `buckets`: n from
+ * 1, key, start and the first moment after it. All clocks since 2000 change at a quarter of an hour.
  */
-export function bucketTables(question: Question, days = 1): string {
+export function bucketTables(question: Question, days = 1, moreMs = 0): string {
   const { from, to } = rangeMs(question);
   const unit = unitOf(question);
   const step = unit === 'minute' ? minuteMs : 15 * minuteMs;
@@ -68,7 +68,7 @@ export function bucketTables(question: Question, days = 1): string {
     week: 8 * dayMs,
     month: 33 * dayMs,
   };
-  const start = Math.floor((from - (before[unit] ?? 0)) / step) * step;
+  const start = Math.floor((from - (before[unit] ?? 0) - moreMs) / step) * step;
   return `
     slots AS (SELECT unnest(range(${start}, ${to + (after[unit] ?? 0)}, ${step})) AS slot),
     keyed AS (SELECT slot, ${bucketKey(question, 'slot')} AS key FROM slots),
