@@ -19,6 +19,10 @@ import {
   questions,
   untilDaysMayBeKept,
 } from '../../harness/insights/questions.ts';
+import {
+  keepSegments,
+  segmentQuestions,
+} from '../../harness/insights/segments/segment-questions.ts';
 import { rangeOf, storedBytes, turned } from '../../harness/insights/stored-range.ts';
 import { median, ratioOf } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
@@ -69,9 +73,11 @@ async function warmUp(stack: Stack, endMs: number, mode: Mode): Promise<void> {
 }
 
 async function measureAll(stack: Stack, endMs: number, mode: Mode): Promise<Measured[]> {
+  await keepSegments(stack);
   await warmUp(stack, endMs, mode);
   const measured: Measured[] = [];
-  for (const question of questions) measured.push(await measure(stack, question, endMs, mode));
+  for (const question of [...questions, ...segmentQuestions])
+    measured.push(await measure(stack, question, endMs, mode));
   return measured;
 }
 

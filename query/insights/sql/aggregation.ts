@@ -182,7 +182,7 @@ function numberSql(property: string, bindings: Bindings, types: PropertyTypes | 
   return numbers.length > 1 ? `coalesce(${numbers.join(', ')})` : only;
 }
 
-/** The number of a cell; 0 where nothing was counted. A sum of doubles is finished by the statement (finishedSql). */
+/** The number of a cell; 0 where nothing was counted. A sum of doubles is divided already (nearest-double.ts). */
 export function cellValue({ combine, isRatio }: Measure, a: number, b: number): number {
   if (b === 0 && (isRatio || combine !== 'sum')) return 0;
   return isRatio && combine !== 'sumMap' ? a / b : a;
