@@ -2,6 +2,7 @@
 // set alone. Its lease says which process works on the report. A run is written before anything is sent, and each mail
 // when it is done, so that whatever dies, the record says what is left.
 
+import { recordQuotaBytes } from '../broker/buckets.ts';
 import { hasNumbers, hasTexts } from '../broker/record-bucket.ts';
 
 /** A mail that a server refused, or that was given up. */
@@ -61,6 +62,25 @@ export const maxFailuresKept = 5;
 /** Of a report that was never due. */
 export function newReportState(reportId: string): ReportStateRecord {
   return { schemaVersion: 1, reportId, runs: [], leaseEndMs: 0 };
+}
+
+/** Below what the bucket lets a record grow to, as JSON: the lease's own fields and a run's numbers get longer. */
+const maxRecordBytes = recordQuotaBytes.report_states - 1_024;
+
+/**
+ * The record as it can be written: addresses and servers' words may be long, and runs many. Where it is too large the
+ * oldest runs lose first their list of failures, whose number stays, and then their place. The newest one is left as it
+ * is: twenty recipients with the longest addresses and reasons fit.
+ */
+export function withinBounds(record: ReportStateRecord): ReportStateRecord {
+  const isTooLarge = (runs: readonly RunRecord[]): boolean =>
+    Buffer.byteLength(JSON.stringify({ ...record, runs })) > maxRecordBytes;
+  let runs = [...record.runs];
+  for (let place = 0; place < runs.length - 1 && isTooLarge(runs); place += 1) {
+    runs = runs.map((run, index) => (index === place ? { ...run, failures: [] } : run));
+  }
+  while (runs.length > 1 && isTooLarge(runs)) runs = runs.slice(1);
+  return { ...record, runs };
 }
 
 /** The key of the place, from 0, of one of the project's reports. */

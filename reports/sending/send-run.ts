@@ -10,6 +10,7 @@ import {
   type FailedMail,
   maxFailuresKept,
   type RunRecord,
+  withinBounds,
 } from '../../platform/reports/report-state.ts';
 import { waitAfter } from '../../platform/retry.ts';
 import {
@@ -211,5 +212,5 @@ function writeFailure(held: HeldReport, run: RunRecord, to: string, reason: stri
 
 async function write(held: HeldReport, made: Partial<RunRecord>): Promise<void> {
   const runs = held.record.runs.map((run) => (run.isDone ? run : { ...run, ...made }));
-  await held.write({ ...held.record, runs });
+  await held.write(withinBounds({ ...held.record, runs }));
 }

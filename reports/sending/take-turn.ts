@@ -8,6 +8,7 @@ import {
   type ReportStateRecord,
   type RunRecord,
   reportStateKey,
+  withinBounds,
 } from '../../platform/reports/report-state.ts';
 import { HeldRecord, isLeased, LeaseLost } from '../../platform/turns/held-record.ts';
 import type { OwnedReport } from '../owned-reports.ts';
@@ -61,7 +62,7 @@ async function begin(
     await finish(parts, owned, held, open.problem || 'the next report was due');
   }
   const runs = [...held.record.runs, due].slice(-maxRuns);
-  await held.write({ ...held.record, runs });
+  await held.write(withinBounds({ ...held.record, runs }));
 }
 
 /** `nowMs`: when this turn began; a run that came due while it was taken is the next turn's, at once. */
