@@ -7,6 +7,7 @@ import { readTimeRange } from '../activity/activity-selection.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
 import { livingProfilesSql, profileKeySql } from '../identity/identity-sql.ts';
 import { noSegments, profilesListedSql } from '../insights/segments/listed-persons.ts';
+import { isEmpty } from '../insights/segments/segment-filter.ts';
 import { everybodySql } from '../profiles/profile-page-sql.ts';
 import {
   always,
@@ -29,9 +30,10 @@ export function profilesStatement(
   const { sql, parts } = conditionOf(projectId, asked, bindings);
   const project = bindings.bind('String', projectId);
   const range = rangeSql('create_time', asked, bindings);
+  const { filter = noSegments.filter } = asked.listed ?? {};
   // What somebody's events tell is looked up for all of them at once: a record does not know it.
   const met =
-    parts?.activity === always
+    parts?.activity === always && isEmpty(filter)
       ? `(${sql})`
       : `profile_id IN (SELECT id FROM ${everybodySql(project, 'profile_listing')} WHERE visible AND (${sql}))`;
   const columns: ExportColumn[] = [

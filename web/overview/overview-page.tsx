@@ -99,8 +99,7 @@ export function Page({ params }: PageProps) {
     const href = hrefOf(spec, rows);
     if (href) navigate(href);
   };
-  const hasConditions = asked.length > 0 || !isEmpty(segments);
-  const isBare = !hasConditions && board !== undefined && hasNoEvents(board);
+  const isBare = asked.length === 0 && isEmpty(segments) && board && hasNoEvents(board);
   return (
     <>
       <Head conditions={conditions} bots={bots} onChange={setConditions} />

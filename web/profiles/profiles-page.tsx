@@ -75,20 +75,8 @@ export function Page({ params }: PageProps) {
   const asked = { conditions: all, ...segments };
   const whom = `${writeSegments(segments)} ${writeConditions(all) ?? ''}`;
   const key = bots && `profiles ${projectId} ${whom} ${JSON.stringify(sort)}`;
-  // The key of a list that the service could not sort.
-  const [unsorted, setUnsorted] = useState<string>();
-  const isUnsorted = key !== undefined && unsorted === key;
-  const { rows, error, isLoading, hasMore, more, reload } = usePages(key, async (token, end) => {
-    if (!isUnsorted) {
-      try {
-        return await loadProfiles(projectId, asked, sort, token, end);
-      } catch (cause) {
-        if (end.aborted || token !== '' || !isTooManyToSort(cause)) throw cause;
-        setUnsorted(key);
-      }
-    }
-    return loadProfiles(projectId, asked, undefined, token, end);
-  });
+  const { isUnsorted, ...list } = useProfiles(projectId, key, asked, sort);
+  const { rows, error, isLoading, hasMore, more, reload } = list;
   // The list stays while it is sorted anew, and the focus on its heads.
   const wasShown = useRef(false);
   if (rows.length > 0) wasShown.current = true;
@@ -138,6 +126,30 @@ export function Page({ params }: PageProps) {
       ) : null}
     </>
   );
+}
+
+/** Sorted, where the service can: `isUnsorted` says that it could not, and that the newest come first. */
+function useProfiles(
+  projectId: string,
+  key: string | undefined,
+  asked: Parameters<typeof loadProfiles>[1],
+  sort: Parameters<typeof loadProfiles>[2],
+) {
+  // The key of a list that the service could not sort.
+  const [unsorted, setUnsorted] = useState<string>();
+  const isUnsorted = key !== undefined && unsorted === key;
+  const list = usePages(key, async (token, end) => {
+    if (!isUnsorted) {
+      try {
+        return await loadProfiles(projectId, asked, sort, token, end);
+      } catch (cause) {
+        if (end.aborted || token !== '' || !isTooManyToSort(cause)) throw cause;
+        setUnsorted(key);
+      }
+    }
+    return loadProfiles(projectId, asked, undefined, token, end);
+  });
+  return { ...list, isUnsorted };
 }
 
 function Filters(props: Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bots'>) {

@@ -34,11 +34,7 @@ const sureDigits = 15;
 
 export function Trends(shown: Shown<TrendsResult>) {
   const { spec, previous, granularity, labels, label, onOpen, onPersons } = shown;
-  const own = currentProject.value?.currency;
-  const result = useMemo(
-    () => ({ series: ownCurrencyFirst(shown.result.series, own) }),
-    [shown.result, own],
-  );
+  const result = useOrdered(shown.result);
   const alone = result.series.length === 1 ? shown.name : undefined;
   const nameOf = (series: TrendSeries): string => alone ?? seriesName(spec, series);
   const lines = useMemo(() => {
@@ -104,6 +100,12 @@ export function Trends(shown: Shown<TrendsResult>) {
       />
     </>
   );
+}
+
+/** The project's currency comes first. */
+function useOrdered({ series }: TrendsResult): Ordered {
+  const own = currentProject.value?.currency;
+  return useMemo(() => ({ series: ownCurrencyFirst(series, own) }), [series, own]);
 }
 
 /** Money as people add it up: 0.1 and 0.2 are 0.3, and the doubles that stand for them a bit more. */
