@@ -55,9 +55,9 @@ function checkIds(ids: readonly string[], field: string): void {
 }
 
 /**
- * Both, each id once, those of `more` first: in its fields they have the same places. Throws invalid_argument that names
- * a field of `more` where they are too many together: `fields` are its own, and `whose` says whose the others are, such
- * as "the dashboard".
+ * Both, each id once, those of `more` first: in its fields they have the same places. Throws invalid_argument that
+ * names a field of `more` where they are too many together: `fields` are its own, and `whose` says whose the others
+ * are, such as "the dashboard".
  */
 export function withMore(
   own: SegmentFilter,
