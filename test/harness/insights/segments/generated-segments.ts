@@ -160,7 +160,7 @@ export function segmentFeatures({
     groups.flatMap(({ tests }) => tests),
   );
   return [
-    ...(segments.length > 0 ? [`filter ${form}`] : []),
+    ...(segments.length + notInSegments.length > 0 ? [`filter ${form}`] : []),
     ...(notInSegments.length > 0 ? [`not in ${form}`, 'not in'] : []),
     ...(splitBy.length > 0 ? [`split ${form}`] : []),
     ...tests.flatMap((test) => Object.keys(test).map((name) => `test ${name}`)),
