@@ -103,7 +103,7 @@ it('holds Millrace to the rights that the embedded broker gives it', async () =>
   const attacks = [
     () => streams.purge('EVENTS_0'),
     () => streams.delete('KV_customers'),
-    () => streams.deleteMessage('EVENTS_DLQ', 1),
+    () => streams.deleteMessage('KV_customers', 1),
   ];
   for (const attack of attacks) {
     await expect(attack()).rejects.toThrow('Permissions Violation for Publish');

@@ -1,0 +1,211 @@
+// The erasure of a person on a real broker and engine, by a process that dies at one of its steps: whoever goes on
+// erases the rest, those rows too that came meanwhile, and every sum is that of the others' events.
+
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, it } from 'vitest';
+import { buckets } from '../platform/broker/buckets.ts';
+import { connectBroker, type KV, type NatsConnection } from '../platform/broker/nats.ts';
+import { openBucket } from '../platform/broker/record-bucket.ts';
+import { eventsLedgerKey, eventsStream } from '../platform/broker/streams.ts';
+import { ensureTopology } from '../platform/broker/topology.ts';
+import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
+import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import { oneGroup } from '../platform/clickhouse/groups.ts';
+import {
+  type ErasureRecord,
+  erasureKey,
+  readErasure,
+  readErasureWork,
+} from '../platform/erasure/erasure-record.ts';
+import { writersHoldSubject } from '../platform/ledger/writers-hold.ts';
+import { createLog } from '../platform/log.ts';
+import { checkTables } from '../sql/check/compare-tables.ts';
+import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
+import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
+import { Mortal } from '../test/harness/turns/mortal.ts';
+import type { ErasureParts } from './erasure-parts.ts';
+import { takeTurn } from './take-turn.ts';
+
+const broker = useBroker();
+const engine = useEngine();
+const log = createLog('silent');
+let nats: NatsConnection;
+let clickhouse: DatabaseClient;
+let requests: WatchedBucket<ErasureRecord>;
+let ledgers: KV;
+let created: string;
+let seq = 0;
+let nowMs = Date.now();
+
+beforeAll(async () => {
+  nats = await connectBroker(broker.url, log);
+  await ensureTopology(nats, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });
+  clickhouse = createClickHouse(engine.url, { log, maxConnections: 4 });
+  const bucket = await openBucket(nats, buckets.erasures, readErasure);
+  requests = await watchBucket(nats, bucket, { log });
+  ledgers = await nats.jetstream().views.kv(buckets.ledger, { bindOnly: true });
+  created = (await (await nats.jetstreamManager()).streams.info(eventsStream(0))).created;
+  return async () => {
+    await requests.close();
+    await clickhouse.close();
+    await nats.close();
+  };
+});
+
+/** Events of one batch, each of [distinct id, kind, session], which the shard's ledger has as done. */
+async function store(projectId: string, events: readonly (readonly [string, string, string])[]) {
+  seq += 1;
+  const values = events.map(
+    ([distinctId, kind, session]) =>
+      `('${projectId}', '${randomUUID()}', '${kind}', '${distinctId}', false, '${session}', now64(3), now64(3), 0, ${seq}, map('plan', 'pro'))`,
+  );
+  await clickhouse.command({
+    query: `INSERT INTO events (project_id, event_id, kind, distinct_id, cookieless, session_id, occur_time, receive_time,
+      shard, stream_seq, string_properties) VALUES ${values.join(', ')}`,
+    clickhouse_settings: { insert_deduplication_token: `batch ${seq}` },
+  });
+  await ledgers.put(
+    eventsLedgerKey(0),
+    JSON.stringify({ schemaVersion: 1, streamCreated: created, hwm: seq }),
+  );
+}
+
+/** All sixty take four minutes; odd, so that every other one is done. */
+const everyStep = 5;
+
+const pass = <A extends unknown[], R>(work: (...args: A) => Promise<R>) => work;
+
+/** What a process works with; each call that changes or tells something is a step. */
+async function partsOf(step: Mortal['step'] = pass): Promise<ErasureParts> {
+  const work = await openBucket(nats, buckets.instance, readErasureWork);
+  // Nobody writes here who would have to stand still, and whoever has died says nothing.
+  const silent: NatsConnection = Object.create(nats);
+  silent.publish = (subject, ...content) => {
+    if (subject !== writersHoldSubject) nats.publish(subject, ...content);
+  };
+  return {
+    ...{ nats: silent, shards: 1, log, clock: { nowMs: () => nowMs } },
+    clickhouse: oneGroup({
+      query: clickhouse.query.bind(clickhouse),
+      command: step(clickhouse.command.bind(clickhouse)),
+    }),
+    requests: {
+      records: () => requests.records(),
+      ask: (key) => requests.ask(key),
+      update: step((key: string, record: ErasureRecord, revision: number) =>
+        requests.update(key, record, revision),
+      ),
+    },
+    work: { get: work.get, create: step(work.create), update: step(work.update) },
+    profiles: { change: step(async () => {}) },
+    box: { open: (sealed) => sealed },
+  };
+}
+
+async function ask(projectId: string): Promise<string> {
+  const result = await clickhouse.query({
+    query: `SELECT lower(hex(millraceProfileHash('${projectId}', 'ada')))`,
+    format: 'JSONCompactEachRow',
+  });
+  const [[profileId] = []] = await result.json<[string]>();
+  const requestId = randomUUID();
+  await requests.create(erasureKey(requestId), {
+    ...{ schemaVersion: 1, requestId, projectId, kind: 'erase', status: 'pending', ids: '' },
+    ...{ sealedId: 'ada', profileId: profileId ?? '', events: 0, requestedAtMs: nowMs },
+    ...{ completedAtMs: 0, error: '' },
+  });
+  return requestId;
+}
+
+/** Two persons with a session of both; one of them has an anonymous id merged. */
+async function play(): Promise<{ projectId: string; shared: string }> {
+  const projectId = randomUUID();
+  const shared = randomUUID();
+  await storeProfiles(
+    clickhouse,
+    [
+      { projectId, distinctId: 'ada', traits: { plan: 'pro' } },
+      { projectId, distinctId: 'bob' },
+      { projectId, distinctId: 'anon', named: false, owner: 'ada', root: 'ada', wasClaimed: true },
+    ],
+    String(seq + 1),
+  );
+  const own = randomUUID();
+  await store(projectId, [
+    ['anon', 'page_view', own],
+    ['ada', 'page_view', shared],
+    ['ada', 'only_hers', own],
+    ['bob', 'page_view', shared],
+    ['bob', 'purchase', randomUUID()],
+  ]);
+  return { projectId, shared };
+}
+
+async function untilCompleted(requestId: string): Promise<ErasureRecord> {
+  const parts = await partsOf();
+  for (let turns = 0; turns < 600; turns++) {
+    const read = await requests.ask(erasureKey(requestId));
+    if (read.kind === 'found' && read.record.status === 'completed') return read.record;
+    nowMs = Math.max(nowMs + 1, await takeTurn(parts));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('the erasure does not end');
+}
+
+async function events(projectId: string): Promise<unknown[]> {
+  const result = await clickhouse.query({
+    query: `SELECT distinct_id, count() FROM events WHERE project_id = '${projectId}' GROUP BY 1 ORDER BY 1`,
+    format: 'JSONCompactEachRow',
+  });
+  return result.json();
+}
+
+async function expectSums(): Promise<void> {
+  for await (const { table, differences } of checkTables(clickhouse, async () => {})) {
+    expect(differences, table).toEqual([]);
+  }
+}
+
+it('goes on after a death between its steps, whether the last one was done or not', async () => {
+  const counting = new Mortal(Number.POSITIVE_INFINITY, false);
+  const first = await play();
+  const requestId = await ask(first.projectId);
+  const parts = await partsOf(counting.step.bind(counting));
+  while ((await requests.ask(erasureKey(requestId))).kind === 'found') {
+    const read = await requests.ask(erasureKey(requestId));
+    if (read.kind === 'found' && read.record.status === 'completed') break;
+    nowMs = Math.max(nowMs + 1, await takeTurn(parts));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(counting.calls).toBeGreaterThan(30);
+  await expectSums();
+  for (let dieAt = 1; dieAt <= counting.calls; dieAt += everyStep) {
+    const { projectId, shared } = await play();
+    const request = await ask(projectId);
+    const mortal = new Mortal(dieAt, dieAt % 2 === 0);
+    const mortals = await partsOf(mortal.step.bind(mortal));
+    const live = async (): Promise<void> => {
+      for (;;) {
+        nowMs = Math.max(nowMs + 1, await takeTurn(mortals));
+        const read = await requests.ask(erasureKey(request));
+        if (read.kind === 'found' && read.record.status === 'completed') return;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    await Promise.race([live(), mortal.died]);
+    // Others go on, and so does the person.
+    await store(projectId, [
+      ['ada', 'page_view', shared],
+      ['bob', 'page_view', shared],
+    ]);
+    nowMs += 100_000;
+    const done = await untilCompleted(request);
+    expect(done.sealedId).toBe('');
+    const left = await events(projectId);
+    const isOver = dieAt >= counting.calls - 6;
+    // What came after the cut of the last round is somebody new.
+    expect(left.slice(isOver ? -1 : 0), `step ${dieAt}`).toEqual([['bob', '3']]);
+    if (!isOver) expect(done.events, `step ${dieAt}`).toBe(4);
+  }
+  await expectSums();
+}, 600_000);
