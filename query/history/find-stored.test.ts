@@ -1,11 +1,14 @@
 // FindStored on a real engine: which of some ids are stored, in a project and a range.
 
 import { randomUUID } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { FindStoredRequestSchema } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
+import { findStored } from './find-stored.ts';
 
 const dayMs = 86_400_000;
 const atMs = Date.UTC(2024, 5, 1, 12);
@@ -40,6 +43,15 @@ it('answers the ids that the project stored in the range, each once, and whose t
     Buffer.from(bytesOf([here])).toString('hex'),
   );
   expect(answer.projectId).toBe(projectId);
+});
+
+it('answers the same where the range has more events than are compared', async () => {
+  const ids = [nowhere, before, here, after, elsewhere];
+  const timeRange = { from: timestampFromMs(atMs), to: timestampFromMs(atMs + 10) };
+  const request = create(FindStoredRequestSchema, { eventIds: bytesOf(ids), timeRange });
+  const deadline = { signal: new AbortController().signal, remainingMs: () => 60_000 };
+  const answer = await findStored(service.clickhouse, projectId, request, deadline, 0);
+  expect(Buffer.from(answer.eventIds)).toEqual(bytesOf([here]));
 });
 
 it('answers nothing for none', async () => {
