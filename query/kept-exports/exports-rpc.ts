@@ -27,6 +27,8 @@ export interface RpcParts {
   /** Of the bucket, for new records alone: what is told of one must be written though the bucket is nearly full. */
   bucketRoom?: Pick<BucketRoom, 'isScarce' | 'refused'> | undefined;
   room: KeptRoom;
+  /** Removes the files of an export at once; what is written at that moment is left to a turn. */
+  removeFiles?(projectId: string, id: string): Promise<void>;
   clock: Clock;
 }
 
@@ -35,7 +37,8 @@ const asksAtOnce = 20;
 const asksPerSecond = 1 / 30;
 const maxConflicts = 10;
 
-export function createExportsRpc({ bucket, find, directoryId, bucketRoom, room, clock }: RpcParts) {
+export function createExportsRpc(parts: RpcParts) {
+  const { bucket, find, directoryId, bucketRoom, room, clock } = parts;
   const asks = createTokenBuckets({ perSecond: asksPerSecond, burst: asksAtOnce, clock });
   const view = (record: ExportRecord): Export => exportView(record, clock.nowMs());
   return {
@@ -91,7 +94,9 @@ export function createExportsRpc({ bucket, find, directoryId, bucketRoom, room, 
           { ...ended, parts: [], reason: '' },
           found.revision,
         );
-        if (written.kind === 'written') return {};
+        if (written.kind !== 'written') continue;
+        if (ended.directoryId === directoryId) await parts.removeFiles?.(projectId, id);
+        return {};
       }
       throw new ConnectError('the export changes all the time, try again', Code.Unavailable);
     },

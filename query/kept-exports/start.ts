@@ -98,7 +98,10 @@ export async function openKeptExports(options: KeptExportsOptions): Promise<Kept
   };
   const { bucketRoom } = options;
   const find = createFindExport(bucket, clock);
-  const rpc = createExportsRpc({ bucket, find, directoryId, bucketRoom, room, clock });
+  const rpc = createExportsRpc({
+    ...{ bucket, find, directoryId, bucketRoom, room, clock },
+    removeFiles: (projectId, id) => files.remove(projectId, id),
+  });
   const turns = runTurns<[key: string, record: ExportRecord]>({
     ...{ noun: 'export', clock, log, atOnce: keptExportsAtOnce },
     all: () =>
