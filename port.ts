@@ -24,6 +24,7 @@ import type { Entrance } from './platform/door/entrance.ts';
 import { createHttp, type NodeHttpRoute } from './platform/http/http.ts';
 import { createOperatorRoutes, type MetricsPage } from './platform/http/operator-routes.ts';
 import { frontPage } from './platform/http/pages/front-page.ts';
+import { modelsPage } from './platform/http/pages/models-page.ts';
 import { createScriptPage } from './platform/http/pages/script-page.ts';
 import { createWebPages } from './platform/http/pages/web-pages.ts';
 import type { Readiness } from './platform/http/readiness.ts';
@@ -84,6 +85,7 @@ export async function openPort(
       operatorRoutes,
       ...webPages(config),
       frontPage,
+      modelsPage,
     ],
     connect: {
       routes: (router) =>

@@ -205,6 +205,12 @@ describe('the path', () => {
     expect(listen.json.error?.code).toBe(-32_601);
   });
 
+  it('is named by /llms.txt', async () => {
+    const answer = await fetch(`${stack.baseUrl}/llms.txt`);
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+    expect(await answer.text()).toContain('POST /mcp');
+  });
+
   it('has no pages below /.well-known/', async () => {
     for (const name of ['oauth-protected-resource', 'oauth-authorization-server/mcp']) {
       const answer = await fetch(`${stack.baseUrl}/.well-known/${name}`);

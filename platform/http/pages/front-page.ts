@@ -13,6 +13,7 @@ const lines = [
 const links = [
   ['/descriptors.binpb', 'the definitions of all methods, as a protobuf descriptor set'],
   ['/openapi.json', "the definition of webhooks' management, as OpenAPI"],
+  ['/llms.txt', 'what language models may ask, and how'],
   ['/healthz', 'whether the process lives'],
   ['/readyz', 'whether it can serve'],
 ];
