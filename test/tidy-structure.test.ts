@@ -46,7 +46,11 @@ const entries = new Set([
   ...['proto/wire/scanner/assembly/column-mode.ts', 'proto/wire/lz4/assembly/block.ts'],
   'proto/wire/scanner/generate-rule-codes.ts',
   // Copied to where the packages are installed, and run there.
-  ...['test/harness/sdks/node-plays.mjs', 'test/harness/sdks/browser-plays.mjs'],
+  ...[
+    'test/harness/sdks/node-plays.mjs',
+    'test/harness/sdks/browser-plays.mjs',
+    'test/harness/sdks/agent-plays.mjs',
+  ],
 ]);
 
 const namesOutside = new Set([

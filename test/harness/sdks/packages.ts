@@ -33,6 +33,13 @@ export const browserPackages = [
   '@rybbit/js@0.6.2',
 ];
 
+/** Of MCP, as docs/agents.md has them. */
+export const agentPackages = [
+  '@modelcontextprotocol/sdk@1.32.2',
+  '@modelcontextprotocol/client@2.4.0',
+  '@ai-sdk/mcp@2.0.99',
+];
+
 const installMs = 280_000;
 
 /** Returns the folder, which the caller removes. Scripts of packages do not run. */
