@@ -145,10 +145,23 @@ function filesThatTell(directory: string): string[] {
   });
 }
 
+/** Of everybody: a file has her events. */
+async function keepAnExport(): Promise<void> {
+  const exports = '/shared.exports.v1.ExportsService';
+  const query = { what: 'EXPORT_WHAT_EVENTS', format: 'EXPORT_FORMAT_CSV' };
+  expect((await ask(`${exports}/Create`, { query })).status).toBe(200);
+  await eventually(
+    async () => JSON.stringify((await ask(`${exports}/List`, {})).body),
+    (text) => text.includes('EXPORT_STATE_READY'),
+  );
+  expect(filesThatTell(join(stack.dataDir, 'exports'))).not.toEqual([]);
+}
+
 it('leaves nothing of an erased person, and all of the others', { timeout: 300_000 }, async () => {
   await play();
   expect(await tablesThatTell()).toContain('events');
   expect(filesThatTell(join(stack.dataDir, 'clickhouse')).length).toBeGreaterThan(0);
+  await keepAnExport();
   const asked = await ask(`${profiles}/DeleteDataSubject`, { externalId: ada });
   expect(asked.status).toBe(200);
   expect(asked.body['status']).toBe('COMPLIANCE_REQUEST_STATUS_PENDING');

@@ -5,6 +5,7 @@ import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
 import { keysSql, profileIdsSql } from '../tables/person-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
 import { forgetKept, personsOf } from './cut.ts';
+import { endExports } from './end-exports.ts';
 
 const changedTables = [
   ...['events', 'profile_days', 'profile_activity', 'profile_listing', 'visits', 'visit_entries'],
@@ -29,16 +30,19 @@ export async function settle(parts: ErasureParts, { store }: StepContext): Promi
   return 'done';
 }
 
-/** The writer of profiles reads what is left from the table; readers keep no day that counts the persons. */
+/**
+ * The writer of profiles reads what is left from the table; readers keep no day that counts the persons, and no file
+ * that has their rows.
+ */
 export async function forget(
-  { profiles }: ErasureParts,
+  { profiles, ...parts }: ErasureParts,
   { requests, store }: StepContext,
   signal: AbortSignal,
 ): Promise<StepEnd> {
   const { projectIds } = personsOf(requests);
   for (const projectId of projectIds) await profiles.change(projectId, { kind: 'forget' }, signal);
   await forgetKept(store, projectIds);
-  return 'done';
+  return endExports(parts, projectIds);
 }
 
 /** The rows that are left of the persons, by table: those that came after the cut, as a rule none. */
