@@ -39,7 +39,7 @@ export function conditionSql(question: Question, condition: Condition, key: stri
     ...question,
     ...question.asked,
     ...{ everyEvent: every, filterGroups: every },
-    spec: { ...question.spec, segments: [], includeCookieless: false },
+    spec: { ...question.spec, segments: [], notInSegments: [], includeCookieless: false },
   };
   const groups = condition.groups.map(({ tests, operator, negated }) => {
     const all = tests.map((test) => testSql(asked, test, key));
