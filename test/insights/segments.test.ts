@@ -2,6 +2,7 @@
 // refuse them, by rows of events alone, and by DuckDB from the events as they were sent.
 // MILLRACE_ORACLE_SEED sets what is drawn.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buckets } from '../../platform/broker/buckets.ts';
@@ -132,10 +133,18 @@ async function differences(
   const rest = questions.values();
   const look = (question: Question): Promise<string | undefined> =>
     compare(question).catch((error: unknown) => String(error));
+  /** A refusal for lack of memory is no answer: the largest of these need nearly all that one may have. */
+  const lookPatiently = async (question: Question): Promise<string | undefined> => {
+    for (let tries = 1; ; tries += 1) {
+      const line = await look(question);
+      if (tries === 4 || !line?.includes('too much memory')) return line;
+      await delay(3_000);
+    }
+  };
   const lane = async (): Promise<void> => {
     for (const question of rest) {
       // Who may still convert changes with the minute.
-      const line = (await look(question)) && (await look(question));
+      const line = (await lookPatiently(question)) && (await lookPatiently(question));
       if (line === undefined) continue;
       const asked = JSON.stringify([requestOf(question), namedBy(question).map(segmentJson)]);
       if (found.length < shown) found.push(`${line}\n${asked}`);
