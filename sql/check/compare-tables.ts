@@ -51,7 +51,7 @@ export async function differencesOf(
 export async function columnsOfRollups(clickhouse: Reader): Promise<Set<string>> {
   const result = await clickhouse.query({
     query:
-      "SELECT name FROM system.columns WHERE database = currentDatabase() AND table IN ('events', 'visits')",
+      "SELECT name FROM system.columns WHERE database = currentDatabase() AND table IN ('events', 'visits', 'project_changes')",
     format: 'JSONEachRow',
   });
   return new Set((await result.json<{ name: string }>()).map(({ name }) => name));

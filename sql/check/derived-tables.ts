@@ -55,11 +55,11 @@ const visits = (hasLastViews: boolean): DerivedTable => ({
     FROM events GROUP BY project_id, day, session_id`,
 });
 
-const lastReceived = (time: string): string =>
-  `if(${erasing}, 0, toUnixTimestamp64Milli(max(${time})))`;
-
-/** Of the columns that the table has: one from before a migration has fewer. */
-const propertyKeys = (columns: readonly (typeof autoColumns)[number][]): DerivedTable => ({
+/** Of the columns that the table has: one from before a migration has fewer. `lastReceived`: SQL of the last time. */
+const propertyKeys = (
+  columns: readonly (typeof autoColumns)[number][],
+  lastReceived: (time: string) => string,
+): DerivedTable => ({
   table: 'property_keys',
   keys: 'project_id, kind, property, type',
   derived: `SELECT project_id, kind, property, type, sum(events), ${lastReceived('last_received')}
@@ -105,9 +105,13 @@ const entriesInVisits: DerivedTable = {
   raw: firstEvents,
 };
 
-/** The tables of sums of events, of a database with these columns of `events` and `visits`. */
+/** The tables of sums of events, of a database with these columns of `events`, `visits` and `project_changes`. */
 export function rollupsOf(columns: ReadonlySet<string>): DerivedTable[] {
-  const keys = propertyKeys(autoColumns.filter(({ column }) => columns.has(column)));
+  const isErasing = columns.has('deletions') ? erasing : 'false';
+  const keys = propertyKeys(
+    autoColumns.filter(({ column }) => columns.has(column)),
+    (time) => `if(${isErasing}, 0, toUnixTimestamp64Milli(max(${time})))`,
+  );
   const firsts = columns.has('entry') ? entriesInVisits : entries;
   return [...sums, visits(columns.has('last_view')), keys, firsts];
 }
