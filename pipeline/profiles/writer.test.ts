@@ -217,7 +217,7 @@ it('sets unreadable changes aside, counted and with their reason, and applies th
   const body = (text: string): Uint8Array => Buffer.from(text);
   const odd = [
     '{"kind":"identify","externalId":"a","anonymousId":"","deviceId":"","traits":[["k",1]]}',
-    '{"kind":"forget","distinctId":"a"}',
+    '{"kind":"unlearn","distinctId":"a"}',
     '{"kind":"alias","previousId":"","externalId":"a"}',
     '{"kind":"delete","distinctId":"\\ud800"}',
     '{',
