@@ -108,7 +108,7 @@ export function wholeField(field: string, value: number, least: number, greatest
 }
 
 /** A member of the caller's organization who has the caller's project, by the customer's id. */
-export function memberField(
+export function checkedMember(
   directory: Pick<OrganizationDirectory, 'placeOf'>,
   field: string,
   customerId: string,

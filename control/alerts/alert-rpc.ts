@@ -33,9 +33,9 @@ import {
 } from '../project-items/item-store.ts';
 import type { ProjectsByOrganization } from '../projects/by-organization.ts';
 import {
+  checkedMember,
   displayNameField,
   invalidArgument,
-  memberField,
   requiredField,
 } from '../request-fields.ts';
 import type { SignedInMember, SignedInProjectMember } from '../signed-in-customer.ts';
@@ -191,6 +191,6 @@ function recipientsField(
   caller: Caller,
 ): string[] {
   if (sent.length > maxRecipients) throw invalidArgument(field, `must be at most ${maxRecipients}`);
-  const ids = sent.map((id, index) => memberField(directory, `${field}[${index}]`, id, caller));
+  const ids = sent.map((id, index) => checkedMember(directory, `${field}[${index}]`, id, caller));
   return [...new Set(ids)];
 }

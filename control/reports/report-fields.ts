@@ -18,7 +18,7 @@ import {
 } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
 import type { CustomerStore } from '../customers/customer-store.ts';
 import { refuseUnproven } from '../customers/proven-customer.ts';
-import { emailField, invalidArgument, memberField, wholeField } from '../request-fields.ts';
+import { checkedMember, emailField, invalidArgument, wholeField } from '../request-fields.ts';
 import type { SignedInMember, SignedInProjectMember } from '../signed-in-customer.ts';
 
 export interface RecipientDeps {
@@ -64,7 +64,7 @@ export function recipientsField(
   }
   const now = timestampFromMs(deps.clock.nowMs());
   const memberOf = (field: string, customerId: string): ReportRecipient =>
-    memberEntry(memberField(deps.directory, field, customerId, caller), now);
+    memberEntry(checkedMember(deps.directory, field, customerId, caller), now);
   const members = customerIds.map((customerId, index) =>
     memberOf(`${prefix}customerIds[${index}]`, customerId),
   );

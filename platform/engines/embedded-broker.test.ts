@@ -12,7 +12,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buckets } from '../broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../broker/nats.ts';
 import {
-  deadLetterStream,
   eventsStream,
   eventsSubject,
   profilesSubject,
@@ -126,7 +125,6 @@ describe('the service’s own user', () => {
       for (const attack of [
         () => streams.purge(events),
         () => streams.delete(events),
-        () => streams.deleteMessage(deadLetterStream, 1),
         () => streams.deleteMessage(`KV_${buckets.customers}`, 1),
         () => streams.purge(`KV_${buckets.customers}`),
         () => streams.delete(`KV_${buckets.customers}`),
