@@ -131,6 +131,11 @@ describe('a tool', () => {
     const explained = (await use('explain_number', asked))?.structuredContent?.data;
     expect(explained?.['sources']).toBeDefined();
     expect(explained?.['segmentation']).toBeUndefined();
+    const compared = { ...asked, spec: { ...spec, compare: 'COMPARE_PREVIOUS_PERIOD' } };
+    const both = (await use('query_insight', compared))?.structuredContent?.data;
+    expect(both?.['previous']).toBeDefined();
+    const neither = (await use('explain_number', compared))?.structuredContent?.data;
+    expect(JSON.stringify(neither)).not.toContain('segmentation');
     const events = await use('list_events', { pageSize: 2, kinds: ['purchase'] });
     expect(events?.structuredContent?.data['events']).toHaveLength(2);
     expect(events?.structuredContent?.data['nextPageToken']).toEqual(expect.any(String));

@@ -23,10 +23,11 @@ export interface Tool {
   narrowBy: string;
 }
 
-/** The members that hold what a question found. */
+const { query } = InsightsService.method;
+/** The members that hold what a question found: the answer's alternatives, and the answer of the period before. */
 const results = [
-  ...['trends', 'segmentation', 'funnel', 'retention', 'userFlow', 'topK', 'lifecycle'],
-  ...['stickiness', 'revenue', 'compared'],
+  ...query.output.oneofs.flatMap(({ fields }) => fields.map(({ jsonName }) => jsonName)),
+  query.output.field.previous.jsonName,
 ];
 
 const membersOnly = 'Needs a member’s token, as boards are of people: a private key is refused.';
@@ -55,7 +56,7 @@ export const tools: readonly Tool[] = [
       'Answers a question exactly: trends, one number, funnels, retention, ways, the greatest groups, lifecycle, ' +
       'stickiness, revenue. completeUntil says up to when the answer knows everything, leftOut what it does not count, ' +
       'incompleteFrom which buckets are not over: tell these with a number.',
-    method: InsightsService.method.query,
+    method: query,
     narrowBy: 'timeRange, granularity, breakdowns or breakdownLimit',
   },
   {
@@ -64,7 +65,7 @@ export const tools: readonly Tool[] = [
     description:
       'For the same question as query_insight: which tables served each part and why others did not, what was left ' +
       'out and why, and up to when it is complete. It answers no figures.',
-    method: InsightsService.method.query,
+    method: query,
     fixed: { explain: true },
     without: results,
     narrowBy: 'spec',
