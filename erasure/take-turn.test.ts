@@ -110,7 +110,7 @@ async function ask(projectId: string): Promise<string> {
   const [[profileId] = []] = await result.json<[string]>();
   const requestId = randomUUID();
   await requests.create(erasureKey(requestId), {
-    ...{ schemaVersion: 1, requestId, projectId, kind: 'erase', status: 'pending', ids: '' },
+    ...{ schemaVersion: 1, requestId, projectId, status: 'pending', ids: '' },
     ...{ sealedId: 'ada', profileId: profileId ?? '', events: 0, requestedAtMs: nowMs },
     ...{ completedAtMs: 0, error: '' },
   });

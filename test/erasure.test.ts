@@ -11,6 +11,7 @@ import { fieldOf } from '../platform/json.ts';
 import { createLog } from '../platform/log.ts';
 import { checkTables } from '../sql/check/compare-tables.ts';
 import { batchCreate, call, eventually, newEvent, rows } from './harness/clients/client.ts';
+import { newCustomer } from './harness/clients/new-customer.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 
 let stack: Stack;
@@ -209,4 +210,23 @@ it('leaves no byte of an erased person on the disk', { timeout: 300_000 }, async
   await expect
     .poll(() => filesThatTell(stack.dataDir), { timeout: 60_000, interval: 1_000 })
     .toEqual([]);
+});
+
+it('answers for a profile that was hidden, without a record of it', async () => {
+  const found = await ask(`${profiles}/GetByExternalId`, { externalId: bob });
+  const profileId = String(fieldOf(found.body['profile'], 'id'));
+  const { body } = await ask(`${profiles}/Delete`, { id: profileId });
+  const { requestId } = body;
+  expect(body['status']).toBe('COMPLIANCE_REQUEST_STATUS_COMPLETED');
+  const answer = await ask(`${profiles}/GetDeletionRequest`, { requestId });
+  const status = 'COMPLIANCE_REQUEST_STATUS_COMPLETED';
+  expect(answer.body).toMatchObject({ requestId, profileId, status });
+  const { streams } = await nats.jetstreamManager();
+  // The one of the erasure.
+  expect((await streams.info('KV_erasures')).state.messages).toBe(1);
+  const foreign = await newCustomer(stack.baseUrl);
+  const asked = await foreign.call('shared.profiles.v1.ProfilesService/GetDeletionRequest', {
+    requestId,
+  });
+  expect(asked.status).toBe(404);
 });

@@ -11,11 +11,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buckets } from '../broker/buckets.ts';
 import { connectBroker, type NatsConnection } from '../broker/nats.ts';
-import {
-  eventsStream,
-  eventsSubject,
-  profilesSubject,
-} from '../broker/streams.ts';
+import { eventsStream, eventsSubject, profilesSubject } from '../broker/streams.ts';
 import { ensureTopology } from '../broker/topology.ts';
 import { brokerConfigurationFile, readBrokerUrl } from './broker-configuration.ts';
 import { startEmbeddedBroker } from './embedded-broker.ts';

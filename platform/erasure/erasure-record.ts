@@ -1,4 +1,4 @@
-// Requests to erase a person, or to hide one, as the broker keeps them: query/ writes a request, erasure/ works on it
+// Requests to erase a person, as the broker keeps them: query/ writes a request, erasure/ works on it
 // step by step, and query/ answers how far it is. Once the work is done a record has no personal data: ids of profiles
 // are keyed hashes.
 
@@ -11,8 +11,6 @@ export interface ErasureRecord extends VersionedRecord {
   schemaVersion: 1;
   requestId: string;
   projectId: string;
-  /** `hide`: ProfilesService.Delete, which was done before it was written. */
-  kind: 'erase' | 'hide';
   status: ErasureStatus;
   /** The id that the request names, sealed by the instance key; empty once nothing is left to do. */
   sealedId: string;
@@ -36,15 +34,14 @@ export const erasureKey = (requestId: string): string => `request.${requestId}`;
 /** For SecretBox: where a sealed id opens. */
 export const sealPurpose = (requestId: string): string => `erasure ${requestId}`;
 
-export function isOpen({ kind, status }: ErasureRecord): boolean {
-  return kind === 'erase' && (status === 'pending' || status === 'processing');
+export function isOpen({ status }: ErasureRecord): boolean {
+  return status === 'pending' || status === 'processing';
 }
 
 export function readErasure(value: unknown): ErasureRecord | undefined {
   return isErasure(value) ? value : undefined;
 }
 
-const kinds: readonly unknown[] = ['erase', 'hide'];
 const statuses: readonly unknown[] = ['pending', 'processing', 'completed', 'failed'];
 
 function isErasure(value: unknown): value is ErasureRecord {
@@ -53,7 +50,6 @@ function isErasure(value: unknown): value is ErasureRecord {
     Reflect.get(value, 'schemaVersion') === 1 &&
     hasTexts(value, ['requestId', 'projectId', 'sealedId', 'profileId', 'ids', 'error']) &&
     hasNumbers(value, ['events', 'requestedAtMs', 'completedAtMs']) &&
-    kinds.includes(Reflect.get(value, 'kind')) &&
     statuses.includes(Reflect.get(value, 'status'))
   );
 }

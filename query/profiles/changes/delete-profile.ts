@@ -16,7 +16,7 @@ import { createBindings } from '../../filters/bindings.ts';
 import { idBytesSql, profileIdSql, profileKeySql } from '../../identity/identity-sql.ts';
 import { readRows } from '../../read-rows.ts';
 import { findProfile } from '../get-profile.ts';
-import { type ErasureRequests, noteHidden } from './erasure-requests.ts';
+import { type ErasureRequests, hiddenId } from './erasure-requests.ts';
 
 interface DeleteProfileOptions {
   clickhouse: RowReader;
@@ -37,7 +37,7 @@ export async function deleteProfile(
   const distinctId = await distinctIdOf(clickhouse, projectId, id, deadline);
   await profiles.change(projectId, { kind: 'delete', distinctId }, deadline.signal);
   if (erasures === undefined) return create(DeleteResponseSchema);
-  const { requestId } = await noteHidden(erasures, projectId, id);
+  const requestId = hiddenId(erasures, projectId, id);
   return create(DeleteResponseSchema, { requestId, status: ComplianceRequestStatus.COMPLETED });
 }
 

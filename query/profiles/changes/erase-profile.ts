@@ -28,7 +28,12 @@ import { createBindings } from '../../filters/bindings.ts';
 import { profileIdSql } from '../../identity/identity-sql.ts';
 import { readRows } from '../../read-rows.ts';
 import { distinctIdOf } from './delete-profile.ts';
-import { type ErasureRequests, openRequestOf, writeRequest } from './erasure-requests.ts';
+import {
+  type ErasureRequests,
+  openRequestOf,
+  readHiddenId,
+  writeRequest,
+} from './erasure-requests.ts';
 
 interface EraseOptions {
   clickhouse: RowReader;
@@ -56,18 +61,27 @@ export async function deleteDataSubject(
   const sealedId = erasures.box.seal(distinctId, sealPurpose(requestId));
   return responseOf(
     await writeRequest(erasures, {
-      ...{ requestId, projectId, profileId, sealedId, kind: 'erase', status: 'pending' },
+      ...{ requestId, projectId, profileId, sealedId, status: 'pending' },
     }),
   );
 }
 
 /** Throws not_found for a request of another project, too. */
 export async function getDeletionRequest(
-  { bucket, box }: ErasureRequests,
+  requests: ErasureRequests,
   projectId: string,
   { requestId }: GetDeletionRequestRequest,
 ): Promise<GetDeletionRequestResponse> {
+  const { bucket, box } = requests;
   if (requestId === '') throw invalidArgument('requestId', 'is required');
+  const hidden = readHiddenId(requests, projectId, requestId);
+  if (hidden !== undefined) {
+    const moment = timestampFromMs(hidden.hiddenMs);
+    return create(GetDeletionRequestResponseSchema, {
+      ...{ requestId, profileId: hidden.profileId, status: ComplianceRequestStatus.COMPLETED },
+      ...{ requestedAt: moment, completedAt: moment },
+    });
+  }
   const isId = /^[0-9a-f-]{36}$/.test(requestId);
   const read = isId ? await bucket.get(erasureKey(requestId)) : undefined;
   if (read?.kind !== 'found' || read.record.projectId !== projectId) {

@@ -1,6 +1,6 @@
-// The records of requests to erase or hide a person, as methods write and find them.
+// Requests to erase or hide a person, as methods write and find them. One to erase is a record; one to hide is done at
+// once, and its id holds what is known of it.
 
-import { randomUUID } from 'node:crypto';
 import type { RecordBucket } from '../../../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../../platform/clock.ts';
@@ -20,22 +20,43 @@ export interface ErasureRequests {
   clock: Clock;
 }
 
-/** Writes that a profile was hidden, for whoever asks later. */
-export function noteHidden(
-  erasures: ErasureRequests,
+/** What is known of a profile that was hidden. */
+export interface Hidden {
+  profileId: string;
+  hiddenMs: number;
+}
+
+const hiddenPrefix = 'hidden-';
+/** An id of 32 digits, a time and their seal. */
+const maxHiddenIdCharacters = 512;
+const hiddenPurpose = (projectId: string): string => `hidden in ${projectId}`;
+
+/** The id of a request that was done at once: it holds what is known of it, so that no record has to be kept. */
+export function hiddenId(
+  { box, clock }: ErasureRequests,
   projectId: string,
   profileId: string,
-): Promise<ErasureRecord> {
-  const completedAtMs = erasures.clock.nowMs();
-  return writeRequest(erasures, {
-    ...{ requestId: randomUUID(), projectId, profileId, sealedId: '', completedAtMs },
-    ...{ kind: 'hide', status: 'completed' },
-  });
+): string {
+  const hidden: Hidden = { profileId, hiddenMs: clock.nowMs() };
+  return `${hiddenPrefix}${box.seal(JSON.stringify(hidden), hiddenPurpose(projectId))}`;
+}
+
+/** Undefined for any other text, for another project's id, and once the key that sealed it is gone. */
+export function readHiddenId(
+  { box }: ErasureRequests,
+  projectId: string,
+  requestId: string,
+): Hidden | undefined {
+  if (!requestId.startsWith(hiddenPrefix) || requestId.length > maxHiddenIdCharacters) {
+    return undefined;
+  }
+  const opened = box.open(requestId.slice(hiddenPrefix.length), hiddenPurpose(projectId));
+  return opened === undefined ? undefined : (JSON.parse(opened) as Hidden);
 }
 
 type NewRequest = Pick<
   ErasureRecord,
-  'requestId' | 'projectId' | 'profileId' | 'sealedId' | 'kind' | 'status'
+  'requestId' | 'projectId' | 'profileId' | 'sealedId' | 'status'
 > &
   Partial<ErasureRecord>;
 
