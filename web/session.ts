@@ -100,9 +100,31 @@ channel.onmessage = ({ data }: MessageEvent<Session>) => {
 const isFresh = (now: Session): now is Session & { state: 'signed-in' } =>
   now.state === 'signed-in' && now.expireAt - renewAheadMs > Date.now();
 
+const lockName = 'millrace-refresh';
+/** A message between two tabs takes milliseconds; whoever waits longer for it renews, which is one renewal too many. */
+const maxToldMs = 1_000;
+
 /** Without a secure context there are no locks: a second tab's refresh is then within the service's ten seconds. */
-function alone<T>(work: () => Promise<T>): Promise<T> {
-  return navigator.locks ? navigator.locks.request('millrace-refresh', work) : work();
+async function alone(work: () => Promise<void>): Promise<void> {
+  const { locks } = navigator;
+  if (!locks) return work();
+  const before = session.peek();
+  const isDone = await locks.request(lockName, { ifAvailable: true }, async (lock) => {
+    if (lock !== null) await work();
+    return lock !== null;
+  });
+  if (isDone) return;
+  await locks.request(lockName, async () => {
+    await untilTold(before);
+    await work();
+  });
+}
+
+/** A tab tells the others its session before it lets go of the lock, and the lock may be here before the message. */
+async function untilTold(before: Session): Promise<void> {
+  const endMs = performance.now() + maxToldMs;
+  while (session.peek() === before && performance.now() < endMs)
+    await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /** Asks again where the cookie may be one that a page before has spent: the next one is here once its answer is. */
