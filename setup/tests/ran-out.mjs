@@ -10,7 +10,7 @@ const maxFiles = 3;
 const folder = 'test/web/';
 const keptFile = join(keptFolder, 'ran-out.json');
 
-/** Whether a failure is a browser's wait that ran out: Playwright's own, or one of test/harness/web/page-condition.ts. */
+/** Whether a browser's wait ran out: Playwright's own, or that of test/harness/web/page-condition.ts. */
 export function isRanOut({ name = '', message = '' }) {
   return name === 'TimeoutError' || message.startsWith('it does not hold in the page: ');
 }
