@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, call, newEvent } from '../harness/clients/client.ts';
+import { batchCreate, call, newEvent, untilCounted } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import type { Reader } from '../harness/web/web-app.ts';
@@ -15,7 +15,8 @@ describe.runIf(hasBrowser)('annotations', () => {
     const visitors = ['ada', 'bob'].map((distinctId) =>
       newEvent({ kind: 'page_view', distinctId }),
     );
-    await batchCreate(web.stack, visitors);
+    expect((await batchCreate(web.stack, visitors)).status).toBe(200);
+    await untilCounted(web.stack);
     visitor = await web.signedIn('/account');
   });
 
@@ -85,8 +86,7 @@ describe.runIf(hasBrowser)('annotations', () => {
     const chart = page.getByRole('img', { name });
     await expect
       .poll(async () => {
-        await chart.focus();
-        await page.keyboard.press('End');
+        await chart.press('End');
         return page.locator('.legend .annotation').allTextContents();
       })
       .toEqual([text]);
@@ -111,18 +111,16 @@ describe.runIf(hasBrowser)('annotations', () => {
 
   it('that cannot be read leave the chart whole, and the dialog says why', async () => {
     const { page } = visitor;
+    let isBroken = true;
+    const json = { code: 'internal', message: 'it broke' };
     await page.route('**/*.AnnotationsService/List', (route) =>
-      route.fulfill({
-        status: 500,
-        contentType: 'application/json',
-        body: JSON.stringify({ code: 'internal', message: 'it broke' }),
-      }),
+      isBroken ? route.fulfill({ status: 500, json }) : route.continue(),
     );
     await goOn(page, '');
     await page.getByRole('img', { name: /^Visitors\. Arrow keys/ }).waitFor();
     await button(page, 'Annotations').click();
     await dialog(page).getByRole('alert').getByText('it broke').waitFor();
-    await page.unroute('**/*.AnnotationsService/List');
+    isBroken = false;
     await dialog(page).getByRole('button', { name: 'Ask again' }).click();
     await dialog(page).getByText('None yet.').waitFor();
     await button(page, 'Close').click();

@@ -12,14 +12,16 @@ import {
 import { ClockOffsetSchema } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { RenderResponseSchema as SharedResponseSchema } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, newEvent } from '../harness/clients/client.ts';
+import { batchCreate, newEvent, untilCounted } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
+import { untilFocused } from '../harness/web/keyboard.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import type { Reader } from '../harness/web/web-app.ts';
 
 const busyTile = () =>
   create(TileErrorSchema, {
-    ...{ code: 'resource_exhausted', message: 'the service is busy', retryAfterSeconds: 1 },
+    // Long enough that the words are seen before the page asks again.
+    ...{ code: 'resource_exhausted', message: 'the service is busy', retryAfterSeconds: 5 },
   });
 
 describe.runIf(hasBrowser)('boards', () => {
@@ -28,6 +30,7 @@ describe.runIf(hasBrowser)('boards', () => {
   let boardPath: string;
   beforeAll(async () => {
     await batchCreate(web.stack, [newEvent({ kind: 'page_view', distinctId: 'ada' })]);
+    await untilCounted(web.stack);
     visitor = await web.signedIn('/account');
   });
 
@@ -38,15 +41,13 @@ describe.runIf(hasBrowser)('boards', () => {
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   /** By keyboard: the focus goes to the button, and Enter presses it. */
-  const press = async (page: Page, name: string): Promise<void> => {
-    await button(page, name).focus();
-    await page.keyboard.press('Enter');
-  };
+  const press = (page: Page, name: string) => button(page, name).press('Enter');
 
   it('makes a board with a text and a question by keyboard, and moves a tile', async () => {
     const { page } = visitor;
     await goOn(page, '/boards');
     await press(page, 'New board');
+    await untilFocused(page, page.getByRole('dialog').getByRole('textbox'));
     await page.keyboard.type('Shop');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Edit Shop' }).waitFor();
@@ -55,12 +56,14 @@ describe.runIf(hasBrowser)('boards', () => {
     await page
       .getByRole('textbox', { name: 'Text' })
       .fill('# Goals\n\n[bad](javascript:alert(1)) [good](/)');
+    const dialog = page.getByRole('dialog');
     await press(page, 'Add to the board');
+    await dialog.waitFor({ state: 'detached' });
     await press(page, 'Add a question');
     await press(page, 'Add to the board');
-    await page.getByRole('button', { name: /^Move Trends/ }).focus();
-    await page.keyboard.press('ArrowRight');
-    await page.keyboard.press('Shift+ArrowDown');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /^Move Trends/ }).press('ArrowRight');
+    await page.getByRole('button', { name: /^Move Trends/ }).press('Shift+ArrowDown');
     await page.getByText('Trends: column 2 of 12, row 9, 6 columns wide, 20 rows high').waitFor({
       state: 'attached',
     });
@@ -90,7 +93,7 @@ describe.runIf(hasBrowser)('boards', () => {
       await route.fulfill({ contentType: 'application/proto', body });
     });
     await goOn(page, boardPath);
-    await page.getByText('The page asks again by itself in 1 s.').waitFor();
+    await page.getByText('The page asks again by itself in 5 s.').waitFor();
     expect(await axe(page)).toEqual([]);
     const again = note.getByRole('button', { name: 'Ask again' });
     await again.waitFor();
@@ -133,7 +136,7 @@ describe.runIf(hasBrowser)('boards', () => {
     // An end that cannot be read is not none.
     await page.getByLabel('Last day').fill('0026-11-23');
     await page.getByText('Not a day that can be read.').waitFor();
-    expect(await button(page, 'Make a link').isDisabled()).toBe(true);
+    await expect.poll(() => button(page, 'Make a link').isDisabled()).toBe(true);
     await page.getByLabel('Last day').fill('');
     await button(page, 'Make a link').click();
     const link = (await page.locator('dialog .code code').textContent()) ?? '';
@@ -141,10 +144,10 @@ describe.runIf(hasBrowser)('boards', () => {
     const theirs = await stranger.context.newPage();
     await theirs.goto(`${link}?theme=dark`);
     await theirs.getByLabel('Password').fill('wrong horse');
-    await theirs.keyboard.press('Enter');
+    await theirs.getByLabel('Password').press('Enter');
     await theirs.getByText('This is not the password.').waitFor();
     await theirs.getByLabel('Password').fill('correct horse');
-    await theirs.keyboard.press('Enter');
+    await theirs.getByLabel('Password').press('Enter');
     await theirs.getByRole('heading', { level: 1, name: 'Shop' }).waitFor();
     expect(await axe(theirs)).toEqual([]);
     await asksAgainForTiles(theirs, `${link}?theme=dark`);
@@ -183,8 +186,8 @@ async function asksAgainForTiles(page: Page, link: string): Promise<void> {
   });
   await page.goto(link);
   await page.getByLabel('Password').fill('correct horse');
-  await page.keyboard.press('Enter');
-  await page.getByText('The page asks again by itself in 1 s.').waitFor();
+  await page.getByLabel('Password').press('Enter');
+  await page.getByText('The page asks again by itself in 5 s.').waitFor();
   await page.getByRole('article', { name: 'Trends' }).getByRole('img').waitFor();
   expect(asked).toBe(2);
   await page.getByText('Complete until 12:34:05, answered at 12:34:05.').waitFor();

@@ -10,6 +10,7 @@ import {
   eventually,
   listActivity,
   newEvent,
+  untilCounted,
 } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
@@ -36,11 +37,13 @@ describe.runIf(hasBrowser)('a project', () => {
     expect((await batchCreate(app.stack, events, { headers })).status).toBe(200);
   }
 
-  const stored = (count: number) =>
-    eventually(
+  const stored = async (count: number): Promise<void> => {
+    await eventually(
       () => listActivity(app.stack, {}),
       ({ events }) => events.length === count,
     );
+    await untilCounted(app.stack);
+  };
 
   const visitors = async (page: Page) =>
     (await page.locator('.overview:not([aria-busy=true]) .figure-tile b').allTextContents())[0];

@@ -4,8 +4,15 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser, startBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  untilCounted,
+} from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
+import { untilFocused } from '../harness/web/keyboard.ts';
 import { type ScriptSite, startScriptSite } from '../harness/web/script-site.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
@@ -68,6 +75,7 @@ describe.runIf(hasBrowser)('a project with the default script', () => {
     await openTab('/shop/second');
     await stored(2);
     await shop.close();
+    await untilCounted(app.stack);
 
     const profiles = await go('/profiles');
     await profiles.getByRole('heading', { name: 'Visitors without a profile' }).waitFor();
@@ -80,8 +88,7 @@ describe.runIf(hasBrowser)('a project with the default script', () => {
     expect(device).toMatch(/^Firefox, Linux/);
     expect(others).toEqual([]);
 
-    await table(page).focus();
-    await page.keyboard.press('Enter');
+    await table(page).press('Enter');
     const drawer = page.getByRole('dialog', { name: 'Visit' });
     const steps = drawer.locator('.steps li');
     await expect.poll(() => steps.count(), { timeout }).toBeGreaterThanOrEqual(2);
@@ -131,6 +138,7 @@ describe.runIf(hasBrowser)('a project with the default script', () => {
 
     await go('/boards');
     await page.getByRole('button', { name: 'New board' }).click();
+    await untilFocused(page, page.getByRole('dialog').getByRole('textbox'));
     await page.keyboard.type('Shop');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Add a question' }).click();
@@ -150,16 +158,10 @@ describe.runIf(hasBrowser)('a project with the default script', () => {
       ({ events }) => events.length === 1,
     );
     // An event may be listed a moment before the views of its insert, of which visits are read.
-    const adas = (page: Page) => table(page).locator('.table-row', { hasText: 'ada' });
-    const { page } = await eventually(
-      async () => {
-        const page = await go('/visits');
-        await table(page).locator('.table-row').first().waitFor();
-        return { page, count: await adas(page).count() };
-      },
-      ({ count }) => count === 1,
-    );
-    const row = adas(page);
+    await untilCounted(app.stack);
+    const page = await go('/visits');
+    const row = table(page).locator('.table-row', { hasText: 'ada' });
+    await expect.poll(() => row.count(), { timeout }).toBe(1);
     const [, , events] = await row.getByRole('gridcell').allTextContents();
     expect(events).toBe('1');
     await row.click();

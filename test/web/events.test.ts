@@ -96,14 +96,18 @@ describe.runIf(hasBrowser)('the pages of events', () => {
     // A program has sent it.
     await page.click('.empty >> text=Count bots');
     await page.click('.table-row >> text=typed');
-    const values = await page.locator('dialog .values').first().locator('tbody tr').allInnerTexts();
-    expect(values.map((line) => line.split(/\s+/).join(' '))).toEqual([
-      'amount 19.5 double',
-      'count 9007199254740993 int',
-      'name <b>bold</b> string',
-      'since 2026-01-02T03:04:05.000Z time',
-      'trial true bool',
-    ]);
+    const lines = page.locator('dialog .values').first().locator('tbody tr');
+    const values = async () =>
+      (await lines.allInnerTexts()).map((line) => line.split(/\s+/).join(' '));
+    await expect
+      .poll(values)
+      .toEqual([
+        'amount 19.5 double',
+        'count 9007199254740993 int',
+        'name <b>bold</b> string',
+        'since 2026-01-02T03:04:05.000Z time',
+        'trial true bool',
+      ]);
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Export' }).click();

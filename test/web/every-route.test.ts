@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { call, eventually } from '../harness/clients/client.ts';
+import { call, eventually, untilCounted } from '../harness/clients/client.ts';
 import { listProfiles } from '../harness/clients/profile-client.ts';
 import { root } from '../harness/source-tree.ts';
 import { axe } from '../harness/web/accessibility.ts';
@@ -49,6 +49,7 @@ describe.runIf(hasBrowser)('every page', () => {
     const admin = [join(root, 'dist', 'admin.js'), '--data', dataDir];
     const grant = ['grant-super-admin', '--email', app.admin.email];
     await run(process.execPath, [...admin, ...grant]);
+    await untilCounted(app.stack);
     const profiles = await listProfiles(app.stack);
     const named = profiles.find(({ externalId }) => externalId !== undefined) ?? profiles[0];
     values = {

@@ -28,14 +28,12 @@ describe.runIf(hasBrowser)('kept exports', () => {
     await page.getByRole('link', { name: 'Exports' }).click();
     await page.getByRole('heading', { name: 'No export yet' }).waitFor();
     expect(await axe(page)).toEqual([]);
-    await button(page, 'New export').focus();
-    await page.keyboard.press('Enter');
+    await button(page, 'New export').press('Enter');
     await page.getByLabel('What', { exact: true }).selectOption('Profiles');
     await page.getByLabel('Format', { exact: true }).selectOption('CSV, for spreadsheets');
     await page.getByRole('checkbox', { name: /^A column for each property/ }).check();
     expect(await axe(page)).toEqual([]);
-    await button(page, 'Export').focus();
-    await page.keyboard.press('Enter');
+    await button(page, 'Export').press('Enter');
     const card = page.getByRole('region', { name: 'Profiles, CSV' });
     await card.getByText('ready', { exact: true }).waitFor();
     await card.getByText('Kept until').waitFor();

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import { batchCreate, call, newEvent } from '../harness/clients/client.ts';
 import { signalProcess } from '../harness/servers/stack.ts';
-import { press, typeInto } from '../harness/web/keyboard.ts';
+import { press, typeInto, untilFocused } from '../harness/web/keyboard.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs } from '../harness/web/web-app.ts';
 
@@ -25,12 +25,13 @@ describe.runIf(hasBrowser)('events in the browser', () => {
   /** A new account, and the setup page of its project: by keyboard. */
   async function openSetup(page: Page, email: string): Promise<void> {
     await press(page, 'link', 'Create an account');
+    await page.getByRole('heading', { level: 1, name: 'Create an account' }).waitFor();
     await typeInto(page, 'E-mail', email);
     await typeInto(page, 'Password', 'correct horse battery');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Search or jump to' }).waitFor();
+    await untilFocused(page, page.getByRole('combobox', { name: 'Search or jump to' }));
     await page.keyboard.type('setup');
     await page.getByRole('option', { name: 'Setup', selected: true }).waitFor();
     await page.keyboard.press('Enter');
@@ -88,8 +89,7 @@ describe.runIf(hasBrowser)('events in the browser', () => {
     await step(page, 'waiting', 'A browser asked whether it may send').waitFor();
     await context.clock.fastForward('00:20');
     const likeliest = page.locator('.setup-faults li').first();
-    await likeliest.waitFor();
-    expect(await likeliest.textContent()).toContain('Only a preflight');
+    await expect.poll(() => likeliest.textContent(), { timeout }).toContain('Only a preflight');
     expect(faults).toEqual([]);
     await context.close();
   });

@@ -4,7 +4,13 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  untilCounted,
+} from '../harness/clients/client.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
 
@@ -52,6 +58,7 @@ describe.runIf(hasBrowser)('a funnel', () => {
       () => listActivity(app.stack, {}),
       (list) => list.events.length === 8,
     );
+    await untilCounted(app.stack);
     reader = await app.signedIn('/account');
   });
 
@@ -98,11 +105,9 @@ describe.runIf(hasBrowser)('a funnel', () => {
     const { page, context } = await app.signedIn('/account');
     await page.setViewportSize({ width: 360, height: 740 });
     await open(page);
-    await page.getByText('Order, exclusions, over time').focus();
-    await page.keyboard.press('Enter');
+    await page.getByText('Order, exclusions, over time').press('Enter');
     const overTime = page.getByLabel('Over time, by the time of the first step');
-    await overTime.focus();
-    await page.keyboard.press('Space');
+    await overTime.press('Space');
     const chart = page.getByRole('img', { name: /over time/ });
     await chart.waitFor();
     await page.getByLabel('Bucket').selectOption({ label: 'Day' });

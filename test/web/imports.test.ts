@@ -11,14 +11,16 @@ import { useWebApp } from '../harness/web/use-web-app.ts';
 import type { Reader } from '../harness/web/web-app.ts';
 
 const count = 5_000;
+/** Of a file whose import is canceled: it must still be under way when somebody has looked at it. */
+const longCount = 40_000;
 const line = (first: number, n: number): string =>
   JSON.stringify({
     ...{ uuid: `0195612a-7c10-7a31-9c55-${String(first + n).padStart(12, '0')}`, event: 'brought' },
     ...{ distinct_id: `person-${n % 50}`, timestamp: `2024-0${1 + (n % 2)}-03T00:00:00Z` },
     properties: {},
   });
-const fileOf = (name: string, first: number, last = '') => {
-  const lines = Array.from({ length: count }, (_, n) => line(first, n));
+const fileOf = (name: string, first: number, events: number, last = '') => {
+  const lines = Array.from({ length: events }, (_, n) => line(first, n));
   const buffer = gzipSync([...lines, last].join('\n'));
   return { name, mimeType: 'application/gzip', buffer };
 };
@@ -45,8 +47,10 @@ describe.runIf(hasBrowser)('the page of imports', () => {
     await page.goto(`${web.stack.baseUrl}/p/${web.stack.projectId}/settings`);
     await page.getByRole('link', { name: 'Import history' }).press('Enter');
     await page.getByText('No import has ended yet.').waitFor();
-    expect(await button(page, 'Upload and read it').isDisabled()).toBe(true);
-    await page.getByLabel('File', { exact: true }).setInputFiles(fileOf('one.jsonl.gz', 0, '{"uu'));
+    await expect.poll(() => button(page, 'Upload and read it').isDisabled()).toBe(true);
+    await page
+      .getByLabel('File', { exact: true })
+      .setInputFiles(fileOf('one.jsonl.gz', 0, count, '{"uu'));
     expect(await axe(page)).toEqual([]);
     await button(page, 'Upload and read it').press('Enter');
     await button(page, 'Import 5,000 events').waitFor();
@@ -77,10 +81,11 @@ describe.runIf(hasBrowser)('the page of imports', () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.goto(`${web.stack.baseUrl}/p/${web.stack.projectId}/settings/import`);
-    await page.getByLabel('File', { exact: true }).setInputFiles(fileOf('two.jsonl.gz', count));
+    const file = fileOf('two.jsonl.gz', count, longCount);
+    await page.getByLabel('File', { exact: true }).setInputFiles(file);
     await page.getByLabel('Exported by').selectOption('PostHog');
     await button(page, 'Upload and read it').click();
-    await button(page, 'Import 5,000 events').click();
+    await button(page, 'Import 40,000 events').click();
     await card(page).getByRole('progressbar', { name: 'Importing' }).waitFor();
     expect(await axe(page, 'colours')).toEqual([]);
     await button(page, 'Cancel the import').click();
@@ -94,6 +99,11 @@ describe.runIf(hasBrowser)('the page of imports', () => {
 
   it('a file of nobody’s format fails with a sentence, and one that was not sent to its end waits for it', async () => {
     const { page } = admin;
+    // A tab that is closed while it sends: here before its first part.
+    let isClosed = false;
+    await page.route('**/*.ImportsService/Upload', (route) =>
+      isClosed ? route.abort() : route.continue(),
+    );
     await page.goto(`${web.stack.baseUrl}/p/${web.stack.projectId}/settings/import`);
     const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('hello\n') };
     await page.getByLabel('File', { exact: true }).setInputFiles(note);
@@ -102,13 +112,12 @@ describe.runIf(hasBrowser)('the page of imports', () => {
     await ended.getByText('failed', { exact: true }).waitFor();
     await ended.click();
     await page.getByText('note.txt is in no format that is known here').waitFor();
-    // A tab that is closed while it sends: here before its first part.
-    await page.route('**/*.ImportsService/Upload', (route) => route.abort());
+    isClosed = true;
     const file = { ...note, name: 'rest.txt' };
     await page.getByLabel('File', { exact: true }).setInputFiles(file);
     await button(page, 'Upload and read it').click();
     await card(page).getByText('0 B of 6 B are there. Keep this tab open.').waitFor();
-    await page.unroute('**/*.ImportsService/Upload');
+    isClosed = false;
     await page.reload();
     await card(page)
       .getByText('0 B of 6 B are there, and this tab does not send the rest.')
@@ -125,12 +134,13 @@ describe.runIf(hasBrowser)('the page of imports', () => {
   it('what cannot be listed says why, and is asked for again', async () => {
     const { page } = admin;
     const fault = { code: 'internal', message: 'the disk does not answer' };
+    let isBroken = true;
     await page.route('**/*.ImportsService/List', (route) =>
-      route.fulfill({ status: 500, contentType: 'application/json', body: JSON.stringify(fault) }),
+      isBroken ? route.fulfill({ status: 500, json: fault }) : route.continue(),
     );
     await page.goto(`${web.stack.baseUrl}/p/${web.stack.projectId}/settings/import`);
     await page.getByRole('alert').getByText(fault.message).waitFor();
-    await page.unroute('**/*.ImportsService/List');
+    isBroken = false;
     await page.getByRole('button', { name: 'Ask again' }).click();
     await page.getByLabel('File', { exact: true }).waitFor();
   }, 120_000);

@@ -4,8 +4,15 @@
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  untilCounted,
+} from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
+import { untilFocused } from '../harness/web/keyboard.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
 
@@ -47,6 +54,7 @@ describe.runIf(hasBrowser)('lists and fields', () => {
       () => listActivity(app.stack, { pageSize: 1_000 }),
       (list) => list.events.length === events.length,
     );
+    await untilCounted(app.stack);
     reader = await app.signedIn('/account');
   });
 
@@ -71,10 +79,10 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await expect.poll(async () => (await first(page)())[0], { timeout }).toBe('amy');
     expect(await head('Events').getAttribute('aria-sort')).toBe('descending');
     expect(await head('Last seen').getAttribute('aria-sort')).toBe('none');
-    await head('Who').getByRole('button').focus();
-    await page.keyboard.press('Enter');
+    await head('Who').getByRole('button').press('Enter');
     await expect.poll(first(page), { timeout }).toEqual(['amy', 'bob', 'zed']);
     // The keyboard stays where it was: once more turns the order round.
+    await untilFocused(page, head('Who').getByRole('button'));
     await page.keyboard.press('Enter');
     await expect.poll(first(page), { timeout }).toEqual(['zed', 'bob', 'amy']);
     expect(await head('Who').getAttribute('aria-sort')).toBe('descending');
@@ -124,7 +132,7 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await drawer.getByText(raw, { exact: true }).waitFor();
     await drawer.getByText(readable).waitFor();
     await page.keyboard.press('Escape');
-    expect(await page.getByRole('gridcell', { name: turning }).count()).toBeGreaterThan(0);
+    await page.getByRole('gridcell', { name: turning }).first().waitFor();
     await go('/profiles?sort=events');
     await page.getByRole('gridcell', { name: 'amy' }).first().click();
     await page.locator('.visit').getByText(readable).first().waitFor();
@@ -146,7 +154,7 @@ describe.runIf(hasBrowser)('lists and fields', () => {
         return asked === 1 ? route.fulfill(busyAnswer(route.request())) : route.continue();
       });
       await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}${path}`);
-      await page.getByRole('alert').getByText('The page asks again by itself in 1 s.').waitFor();
+      await page.getByRole('alert').getByText('The page asks again by itself in 5 s.').waitFor();
       await page.getByRole('gridcell').first().waitFor();
       expect([await page.getByRole('alert').count(), asked]).toEqual([0, 2]);
       await context.close();
@@ -161,14 +169,15 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await page.getByRole('heading', { level: 1 }).click();
     expect(await unknown.count()).toBe(0);
     await field.click();
+    await untilFocused(page, field);
     await page.keyboard.type('purch');
-    expect(await field.inputValue()).toBe('purch');
+    await expect.poll(() => field.inputValue()).toBe('purch');
     await unknown.waitFor();
     // A second press puts the caret where it is wanted.
     await field.click();
-    await page.keyboard.press('End');
+    await field.press('End');
     await page.keyboard.type('ase');
-    expect(await field.inputValue()).toBe('purchase');
+    await expect.poll(() => field.inputValue()).toBe('purchase');
     await field.fill('page_view');
     await unknown.waitFor({ state: 'detached' });
     expect(await axe(page)).toEqual([]);
@@ -204,13 +213,13 @@ describe.runIf(hasBrowser)('lists and fields', () => {
   });
 });
 
-/** As the service says it: a stream's failure is in its last frame. */
+/** As the service says it: a stream's failure is in its last frame. The words are seen before the page asks again. */
 function busyAnswer(request: Request) {
   const [code, message] = ['resource_exhausted', 'the service is busy'];
   const contentType = request.headers()['content-type'] ?? '';
   if (contentType === 'application/proto')
-    return { status: 429, headers: { 'retry-after': '1' }, json: { code, message } };
-  const end = JSON.stringify({ error: { code, message }, metadata: { 'retry-after': ['1'] } });
+    return { status: 429, headers: { 'retry-after': '5' }, json: { code, message } };
+  const end = JSON.stringify({ error: { code, message }, metadata: { 'retry-after': ['5'] } });
   const head = Buffer.alloc(5);
   head.writeUInt8(2);
   head.writeUInt32BE(end.length, 1);

@@ -3,7 +3,13 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  untilCounted,
+} from '../harness/clients/client.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs } from '../harness/web/web-app.ts';
 
@@ -43,8 +49,10 @@ describe.runIf(hasBrowser)('the live page', () => {
       .locator('td.number', { hasText: /^([3-9]|[1-5]\d) s$/ })
       .first()
       .waitFor();
-    expect(await figureOf(page, 'Events').locator('strong').textContent()).toBe('12');
-    expect(await figureOf(page, 'Events').textContent()).toMatch(/the last minute · 0\.2 a second/);
+    await shown(page, 'Events').toBe('12');
+    await expect
+      .poll(() => figureOf(page, 'Events').textContent(), { timeout })
+      .toMatch(/the last minute · 0\.2 a second/);
     await shown(page, 'Visitors').toBe('3');
     await places.getByRole('list', { name: 'Visitors by country' }).getByText('Unknown').waitFor();
 
@@ -52,6 +60,7 @@ describe.runIf(hasBrowser)('the live page', () => {
     expect((await batchCreate(app.stack, [newEvent({ occurTime })], { headers })).status).toBe(200);
     const isStored = () => listActivity(app.stack, {});
     await eventually(isStored, (list) => list.events.length === events.length + 1);
+    await untilCounted(app.stack);
     await page.reload();
     await shown(page, 'Events').toMatch(/^[1-9]/);
     await expect

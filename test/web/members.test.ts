@@ -34,7 +34,7 @@ describe.runIf(hasBrowser)('a member of some projects', async () => {
     await page.getByLabel('E-mail', { exact: true }).fill(guest.email);
     await page.getByLabel('All projects').uncheck();
     const send = page.getByRole('button', { name: 'Send the invitation' });
-    expect(await send.isDisabled()).toBe(true);
+    await expect.poll(() => send.isDisabled()).toBe(true);
     await page.getByLabel('Second shop').check();
     await send.click();
     const invited = page.getByRole('row', { name: guest.email });

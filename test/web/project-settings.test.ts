@@ -4,7 +4,13 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  untilCounted,
+} from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
@@ -34,6 +40,7 @@ describe.runIf(hasBrowser)('a project’s weeks and currency', () => {
       () => listActivity(app.stack, {}),
       (list) => list.events.length === sent.length,
     );
+    await untilCounted(app.stack);
     reader = await app.signedIn('/account');
   });
 
@@ -61,9 +68,7 @@ describe.runIf(hasBrowser)('a project’s weeks and currency', () => {
     const general = page.locator('section.card', { hasText: 'Weeks begin on' });
     const day = general.getByLabel('Weeks begin on');
     await expect.poll(() => day.inputValue(), { timeout }).toBe('1');
-    await day.focus();
-    await expect.poll(() => general.locator('select:focus').count()).toBe(1);
-    await page.keyboard.press('End');
+    await day.press('End');
     await expect.poll(() => day.inputValue()).toBe('7');
     await general.getByLabel('Currency').fill('eu');
     await general.getByRole('button', { name: 'Save' }).click();
@@ -72,8 +77,7 @@ describe.runIf(hasBrowser)('a project’s weeks and currency', () => {
     expect(reader.faults.splice(0)).toHaveLength(1);
     await general.getByLabel('Currency').fill('eur');
     expect(await axe(page)).toEqual([]);
-    await general.getByRole('button', { name: 'Save' }).focus();
-    await page.keyboard.press('Enter');
+    await general.getByRole('button', { name: 'Save' }).press('Enter');
     await page.getByText('Saved').waitFor();
     await page.reload();
     await expect.poll(() => general.getByLabel('Currency').inputValue(), { timeout }).toBe('EUR');

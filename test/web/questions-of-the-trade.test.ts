@@ -4,7 +4,13 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  untilCounted,
+} from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
@@ -47,6 +53,7 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
       () => listActivity(app.stack, {}),
       (list) => list.events.length === 9,
     );
+    await untilCounted(app.stack);
     reader = await app.signedIn('/account');
   });
 
@@ -68,16 +75,16 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
     const page = await open('trends');
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['2', '2', '1']);
     const average = page.getByLabel('Moving average');
-    await average.focus();
-    await page.locator('select:focus').waitFor();
-    await page.keyboard.type('Of 3 p');
+    // No letters: a list that is busy takes those of a slow hand for another word.
+    await average.press('ArrowDown');
+    await expect.poll(() => average.locator('option:checked').textContent()).toBe('Of 3 points');
     // The day before the range had one view, and the one before that none.
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', `${5 / 3}`, `${5 / 3}`]);
     await page.getByText('Page view, average of 3').first().waitFor();
     expect(new URL(page.url()).searchParams.get('q')).toContain('"movingAverage":3');
     await page.getByLabel('Add up from the beginning of the range').check();
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['2', '4', '5']);
-    expect(await average.count()).toBe(0);
+    await expect.poll(() => average.count()).toBe(0);
   });
 
   it('counts users by their events, and lists those of a bar by keyboard', async () => {
@@ -89,10 +96,8 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
     await expect.poll(cells(page, 'Stickiness', 1), { timeout }).toEqual(['1 to 2', '3 or more']);
     await expect.poll(cells(page, 'Stickiness', 2), { timeout }).toEqual(['1', '1']);
     const chart = page.getByRole('img', { name: /^Stickiness/ });
-    await chart.focus();
-    await page.locator('.stacks:focus').waitFor();
-    await page.keyboard.press('End');
-    await page.keyboard.press('Enter');
+    await chart.press('End');
+    await chart.press('Enter');
     await page.getByRole('link', { name: 'ada' }).waitFor({ timeout });
     expect(await page.getByRole('link', { name: 'bob' }).count()).toBe(0);
     await page.keyboard.press('Escape');
@@ -111,7 +116,7 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
     await expect.poll(users, { timeout }).toEqual(['2', '1', '2']);
     await page.locator('.funnel').getByText('may be skipped').waitFor();
     // Nobody stops at a step that may be skipped.
-    expect(await page.getByText(/left here/).allTextContents()).toEqual(['0 left here']);
+    await expect.poll(() => page.getByText(/left here/).allTextContents()).toEqual(['0 left here']);
     // The last of three steps cannot be one of two.
     await page.getByRole('button', { name: 'Remove step 3' }).click();
     await expect.poll(users, { timeout }).toEqual(['2', '1']);

@@ -4,7 +4,13 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  untilCounted,
+} from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
@@ -46,6 +52,7 @@ describe.runIf(hasBrowser)('questions of users', () => {
       () => listActivity(app.stack, {}),
       (list) => list.events.length === 6,
     );
+    await untilCounted(app.stack);
     reader = await app.signedIn('/account');
   });
 
@@ -62,8 +69,9 @@ describe.runIf(hasBrowser)('questions of users', () => {
     const means = () => table.getByRole('row', { name: /^Mean/ }).locator('td').allTextContents();
     await expect.poll(means, { timeout }).toEqual(['2', '100%', '0%', '100%', '–']);
     expect(await table.locator('td.open').count()).toBeGreaterThan(0);
-    await page.getByLabel('Users begin').focus();
-    await page.keyboard.type('Each');
+    await page.getByLabel('Users begin').press('End');
+    const begin = page.getByLabel('Users begin').locator('option:checked');
+    await expect.poll(() => begin.textContent()).toMatch(/^Each time/);
     await expect.poll(means, { timeout }).toEqual(['4', '100%', '0%', '100%', '–']);
     await page.getByLabel('Count who returns later, too (on or after)').check();
     await expect.poll(means, { timeout }).toEqual(['4', '–', '–', '–', '–']);

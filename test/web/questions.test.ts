@@ -14,7 +14,9 @@ import {
   eventually,
   listActivity,
   newEvent,
+  untilCounted,
 } from '../harness/clients/client.ts';
+import { untilFocused } from '../harness/web/keyboard.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
 
@@ -77,6 +79,7 @@ describe.runIf(hasBrowser)('known figures', () => {
       () => listActivity(app.stack, {}),
       (list) => list.events.length === 7,
     );
+    await untilCounted(app.stack);
     const id = events.find(({ distinctId }) => distinctId === 'gone')?.profileId;
     // A profile follows its events, and questions follow its deletion.
     const remove = '/shared.profiles.v1.ProfilesService/Delete';
@@ -98,6 +101,16 @@ describe.runIf(hasBrowser)('known figures', () => {
   }
 
   it('of the overview open their rows, and say what they leave out', async () => {
+    // The answer of before is shown at once; the new one comes, and is drawn, between two keys.
+    let isHeld = false;
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await reader.page.route(render, async (route) => {
+      if (isHeld) await released;
+      await route.continue();
+    });
     const page = await go('');
     await expect
       .poll(() => figures(page), { timeout })
@@ -109,23 +122,15 @@ describe.runIf(hasBrowser)('known figures', () => {
     await page.getByRole('button', { name: 'Page views' }).click();
     await page.getByRole('link', { name: 'Page views behind it' }).click();
     await listed(page, 6);
-    // The answer of before is shown at once; the new one comes, and is drawn, between two keys.
-    let release = (): void => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(render, async (route) => {
-      await released;
-      await route.continue();
-    });
+    isHeld = true;
     await page.goBack();
-    await chart.getByRole('img').focus();
-    await page.keyboard.press('End');
-    await page.keyboard.press('ArrowLeft');
+    await chart.getByRole('img').press('End');
+    await chart.getByRole('img').press('ArrowLeft');
     await chart.locator('.uplot').evaluate((plot) => plot.setAttribute('data-drawn', 'before'));
     release();
     await chart.locator('.uplot:not([data-drawn])').waitFor();
-    await page.unroute(render);
+    // The keyboard is where it was.
+    await untilFocused(page, chart.getByRole('img'));
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');
     await listed(page, 6);
@@ -137,20 +142,21 @@ describe.runIf(hasBrowser)('known figures', () => {
       // The figure counts them.
       bots: '1',
     });
+    await page.unroute(render);
     expect(reader.faults).toEqual([]);
   });
 
   it('of the overview are those of a country, and of a page in it, once their rows are chosen', async () => {
     const page = await go('');
     const places = page.getByRole('region', { name: 'Places and devices' });
-    expect(await rows(places)).toEqual({ Germany: '2', France: '3' });
+    await expect.poll(() => rows(places), { timeout }).toEqual({ Germany: '2', France: '3' });
     await places.getByRole('button', { name: 'Germany' }).click();
     await expect
       .poll(() => figures(page), { timeout })
       .toEqual({ Visitors: '2', 'Page views': '3', Visits: '2', 'Bounce rate': '50%' });
     await places.getByRole('link', { name: 'Ask further' }).click();
     const answer = page.getByRole('region', { name: 'Answer' });
-    expect(await rows(answer)).toEqual({ Germany: '2' });
+    await expect.poll(() => rows(answer), { timeout }).toEqual({ Germany: '2' });
     await page.goBack();
     const pages = page.getByRole('region', { name: 'Pages', exact: true });
     await pages.getByRole('button', { name: '/docs' }).click();
@@ -178,7 +184,8 @@ describe.runIf(hasBrowser)('known figures', () => {
     await answer.getByText('Cookieless visitors are counted').waitFor();
     await answer.getByRole('button', { name: 'Leave them out' }).click();
     await expect.poll(shown, { timeout }).toEqual([users, '3']);
-    expect(await page.getByLabel('Count cookieless visitors as users').isChecked()).toBe(false);
+    const asUsers = page.getByLabel('Count cookieless visitors as users');
+    await expect.poll(() => asUsers.isChecked()).toBe(false);
     await answer.getByText('Not counted: 1 event of cookieless visitors.').waitFor();
     await answer.getByText('Not counted: 1 event of deleted profiles.').waitFor();
     await page.getByLabel('Compare with').selectOption({ label: 'The range before' });
@@ -216,8 +223,7 @@ describe.runIf(hasBrowser)('known figures', () => {
     await page.getByText('Table', { exact: true }).click();
     const names = page.getByRole('row', { name: /\d$/ }).getByRole('cell', { name: / 1999$/ });
     await expect.poll(() => names.count(), { timeout }).toBe(5);
-    await page.getByRole('img', { name: /^Trends/ }).focus();
-    await page.keyboard.press('Home');
+    await page.getByRole('img', { name: /^Trends/ }).press('Home');
     await page
       .getByText(/^\d+ \w+ 1999$/)
       .first()
@@ -229,13 +235,12 @@ describe.runIf(hasBrowser)('known figures', () => {
   it('of a chart open the persons whom they count, by the keyboard too', async () => {
     const page = await go('/insights/trends');
     const chart = page.getByRole('img', { name: /^Trends/ });
-    await chart.focus();
     const legend = page.locator('.legend-time');
     for (const [days, key] of ['Home', 'ArrowRight', 'ArrowRight'].entries()) {
-      await page.keyboard.press(key);
+      await chart.press(key);
       await legend.getByText(nameOfDay(days - 2)).waitFor();
     }
-    await page.keyboard.press('Enter');
+    await chart.press('Enter');
     const drawer = page.getByRole('dialog', { name: dayName });
     // Who has no profile and whose profile is deleted are no persons.
     const persons = drawer.getByRole('listitem');
@@ -256,11 +261,12 @@ describe.runIf(hasBrowser)('known figures', () => {
       asked += 1;
       if (asked > 1) return route.continue();
       const json = { code: 'resource_exhausted', message: 'the service is busy' };
-      return route.fulfill({ status: 429, headers: { 'retry-after': '1' }, json });
+      // Long enough that the words are seen before the page asks again.
+      return route.fulfill({ status: 429, headers: { 'retry-after': '5' }, json });
     });
     await page.goto(app.stack.baseUrl + path);
     const fault = page.getByRole('alert');
-    await fault.getByText('The page asks again by itself in 1 s.').waitFor();
+    await fault.getByText('The page asks again by itself in 5 s.').waitFor();
     await page.locator('.big-figure b').waitFor();
     expect([await fault.count(), asked]).toEqual([0, 2]);
     await context.close();
@@ -273,7 +279,7 @@ describe.runIf(hasBrowser)('known figures', () => {
     await page.getByRole('img', { name: /^Trends/ }).waitFor();
     await page.getByText('Table', { exact: true }).click();
     const cells = page.getByRole('row', { name: dayName }).getByRole('cell');
-    expect(await cells.allTextContents()).toEqual([today, '6']);
+    await expect.poll(() => cells.allTextContents(), { timeout }).toEqual([today, '6']);
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'CSV' }).click(),
@@ -327,7 +333,6 @@ function sumOf(answer: { trends?: { series: { points: { value?: number }[] }[] }
 
 /** A ranking's figures by the names of its rows. */
 async function rows(card: Locator): Promise<Record<string, string>> {
-  await card.getByRole('listitem').first().waitFor({ timeout });
   const texts = await card.getByRole('listitem').allInnerTexts();
   return Object.fromEntries(texts.map((row) => [row.split('\n')[0], row.split('\n').at(-1)]));
 }

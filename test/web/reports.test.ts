@@ -29,8 +29,7 @@ describe.runIf(hasBrowser)('reports', () => {
     await page.getByRole('heading', { name: 'No report yet' }).waitFor();
     expect(await axe(page)).toEqual([]);
     await goOn(page, '/boards/overview');
-    await page.getByRole('link', { name: 'Mail it' }).focus();
-    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Mail it' }).press('Enter');
     await page.getByLabel('Name', { exact: true }).fill('Every Monday');
     await page.getByLabel('Board', { exact: true }).selectOption({ label: 'Overview' });
     await page.getByLabel('On', { exact: true }).selectOption({ label: 'Monday' });
@@ -38,8 +37,7 @@ describe.runIf(hasBrowser)('reports', () => {
     await page.getByRole('checkbox', { name: web.admin.email }).waitFor();
     await page.getByLabel('Addresses of others').fill('eve@elsewhere.example');
     expect(await axe(page)).toEqual([]);
-    await button(page, 'Make the report').focus();
-    await page.keyboard.press('Enter');
+    await button(page, 'Make the report').press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Every Monday' }).waitFor();
     await page.getByText('Sent on Mondays at 07:00.').waitFor();
     await page.getByText('has not said yes').waitFor();

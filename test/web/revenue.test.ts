@@ -4,7 +4,13 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  untilCounted,
+} from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
@@ -52,6 +58,7 @@ describe.runIf(hasBrowser)('questions of payments and of two periods', () => {
       () => listActivity(app.stack, {}),
       (list) => list.events.length === known.length,
     );
+    await untilCounted(app.stack);
     reader = await app.signedIn('/account');
   });
 
@@ -94,10 +101,9 @@ describe.runIf(hasBrowser)('questions of payments and of two periods', () => {
   it('list who paid in a currency, by keyboard', async () => {
     const page = await open('revenue');
     const chart = page.getByRole('img', { name: /^Revenue/ });
-    await chart.focus();
-    await page.keyboard.press('Home');
+    await chart.press('Home');
     await page.locator('.legend b').first().getByText('0.3').waitFor({ timeout });
-    await page.keyboard.press('Enter');
+    await chart.press('Enter');
     const drawer = page.getByRole('dialog');
     const persons = async () => (await drawer.getByRole('listitem').allTextContents()).toSorted();
     await expect.poll(persons, { timeout }).toEqual(['ada', 'bob']);

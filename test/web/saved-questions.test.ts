@@ -33,14 +33,12 @@ describe.runIf(hasBrowser)('saved questions', () => {
   };
   const rows = (page: Page) => page.locator('.board-list li');
   const texts = (page: Page) => expect.poll(() => rows(page).allInnerTexts());
-  const press = async (page: Page, name: string): Promise<void> => {
-    await page.getByRole('button', { name, exact: true }).focus();
-    await page.keyboard.press('Enter');
-  };
+  const press = (page: Page, name: string) =>
+    page.getByRole('button', { name, exact: true }).press('Enter');
   const choose = async (page: Page, question: string, item: string): Promise<void> => {
     await press(page, `More: ${question}`);
-    await page.getByRole('menuitem', { name: item }).focus();
-    await page.keyboard.press('Enter');
+    await page.locator('[role^=menuitem]:focus').waitFor();
+    await page.getByRole('menuitem', { name: item }).press('Enter');
   };
 
   it('are none at first', async () => {
@@ -75,9 +73,10 @@ describe.runIf(hasBrowser)('saved questions', () => {
     await texts(page).toHaveLength(2);
 
     await choose(page, 'Orders', 'Rename');
-    await page.getByRole('dialog').getByLabel('Name').fill('Purchases');
+    const name = page.getByRole('dialog').getByLabel('Name');
+    await name.fill('Purchases');
     expect(await axe(page)).toEqual([]);
-    await page.keyboard.press('Enter');
+    await name.press('Enter');
     await texts(page).toContainEqual(expect.stringMatching(/^Purchases\s+Trends, on Shop/));
 
     await choose(page, 'Purchases', 'Copy to a board');

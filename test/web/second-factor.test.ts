@@ -41,7 +41,7 @@ describe.runIf(hasBrowser)('a second factor', async () => {
   async function firstStep(page: Page, { email, password }: Login): Promise<void> {
     await page.getByLabel('E-mail').fill(email);
     await page.getByLabel('Password').fill(password);
-    await page.keyboard.press('Enter');
+    await page.getByLabel('Password').press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Second step' }).waitFor();
   }
 
@@ -64,10 +64,10 @@ describe.runIf(hasBrowser)('a second factor', async () => {
     const page = await reader.openTab('/sign-in?to=%2Faccount');
     await firstStep(page, app.admin);
     await page.getByLabel('Code').fill('000000');
-    await page.keyboard.press('Enter');
+    await page.getByLabel('Code').press('Enter');
     await page.getByText('the code is wrong, or was used').waitFor();
     await page.getByLabel('Code').fill(nextCode());
-    await page.keyboard.press('Enter');
+    await page.getByLabel('Code').press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
     // A reload goes on with the session.
     await page.reload({ waitUntil: 'commit' });
@@ -84,7 +84,7 @@ describe.runIf(hasBrowser)('a second factor', async () => {
     const page = await reader.openTab(`/sign-in?to=${encodeURIComponent(settings)}`);
     await firstStep(page, app.admin);
     await page.getByLabel('Code').fill(recoveryCodes[0] ?? '');
-    await page.keyboard.press('Enter');
+    await page.getByLabel('Code').press('Enter');
     const tabs = page.getByRole('navigation', { name: 'Organization' });
     await tabs.getByRole('button', { name: 'General' }).click();
     await page.getByLabel('Members need a second factor').check();

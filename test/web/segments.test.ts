@@ -4,9 +4,16 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  untilCounted,
+} from '../harness/clients/client.ts';
 import { identify, profileOf } from '../harness/clients/profile-client.ts';
 import { axe } from '../harness/web/accessibility.ts';
+import { untilFocused } from '../harness/web/keyboard.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
 
@@ -37,6 +44,7 @@ describe.runIf(hasBrowser)('segments', () => {
       () => profileOf(web.stack, 'eve'),
       (eve) => eve?.properties?.['plan'] === 'pro',
     );
+    await untilCounted(web.stack);
     visitor = await web.signedIn('/account');
   });
 
@@ -55,8 +63,7 @@ describe.runIf(hasBrowser)('segments', () => {
     await open(page, '/segments');
     await page.getByRole('heading', { name: 'No segment yet' }).waitFor();
     expect(await axe(page)).toEqual([]);
-    await page.getByRole('link', { name: 'New segment' }).focus();
-    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'New segment' }).press('Enter');
     await page.getByLabel('Name', { exact: true }).fill('Buyers');
     await page.getByText('4 of 4 people, 100%').waitFor();
     await page.getByRole('combobox', { name: 'Event' }).fill('purchase');
@@ -65,10 +72,12 @@ describe.runIf(hasBrowser)('segments', () => {
     await page.getByText('1 of 4 people, 25%').waitFor();
     expect(await axe(page)).toEqual([]);
     // Another condition, whose first field has the focus as soon as it is there.
-    await button(page, 'Add a condition').focus();
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowDown');
+    await button(page, 'Add a condition').press('Enter');
+    const items = page.getByRole('menuitem');
+    await untilFocused(page, items.first());
+    await items.nth(0).press('ArrowDown');
+    await items.nth(1).press('ArrowDown');
+    await untilFocused(page, items.nth(2));
     await page.keyboard.press('Enter');
     const focused = () => page.evaluate('document.activeElement.labels?.[0]?.textContent');
     await expect.poll(focused).toBe('Property');
@@ -78,13 +87,11 @@ describe.runIf(hasBrowser)('segments', () => {
     await page.getByLabel('How the conditions combine').selectOption('any');
     await page.getByText('2 of 4 people, 50%').waitFor();
     expect(await axe(page)).toEqual([]);
-    await button(page, 'Remove condition 2').focus();
-    await page.keyboard.press('Enter');
+    await button(page, 'Remove condition 2').press('Enter');
     await expect
       .poll(() => page.evaluate('document.activeElement.ariaLabel'))
       .toBe('Add a condition');
-    await button(page, 'Make the segment').focus();
-    await page.keyboard.press('Enter');
+    await button(page, 'Make the segment').press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Buyers' }).waitFor();
     const people = page.getByRole('region', { name: 'People' });
     await expect.poll(() => people.getByRole('listitem').count(), { timeout }).toBe(1);
@@ -109,9 +116,7 @@ describe.runIf(hasBrowser)('segments', () => {
     await page.getByText('in Buyers').waitFor();
     await page.getByText('3 events: all of them.').waitFor();
     // Turned by keyboard, it is of everybody else.
-    await button(page, 'in Buyers').focus();
-    await expect.poll(() => page.locator('.chip button:focus').count()).toBe(1);
-    await page.keyboard.press('Enter');
+    await button(page, 'in Buyers').press('Enter');
     await page.getByText('4 events: all of them.').waitFor();
     expect(new URL(page.url()).searchParams.get('segments')).toBe(`!${chosen}`);
     expect(await axe(page)).toEqual([]);
@@ -182,7 +187,7 @@ describe.runIf(hasBrowser)('segments', () => {
     await page.getByRole('link', { name: 'Buyers' }).click();
     await page.getByLabel('Times', { exact: true }).fill('');
     await page.getByText('Say how often.').waitFor();
-    expect(await button(page, 'Save the segment').isDisabled()).toBe(true);
+    await expect.poll(() => button(page, 'Save the segment').isDisabled()).toBe(true);
     await page.getByLabel('Times', { exact: true }).fill('1');
     await button(page, 'Save the segment').click();
     const people = page.getByRole('region', { name: 'People' });
@@ -208,12 +213,13 @@ describe.runIf(hasBrowser)('segments', () => {
   it('that cannot be read say why, and are asked for again', async () => {
     const { page } = visitor;
     const fault = { code: 'internal', message: 'not now' };
+    let isRefused = true;
     await page.route('**/*.SegmentsService/List', (route) =>
-      route.fulfill({ status: 400, contentType: 'application/json', body: JSON.stringify(fault) }),
+      isRefused ? route.fulfill({ status: 400, json: fault }) : route.continue(),
     );
     await open(page, '/segments');
     await page.getByRole('alert').getByText(fault.message).waitFor();
-    await page.unroute('**/*.SegmentsService/List');
+    isRefused = false;
     await button(page, 'Ask again').click();
     await page.getByRole('row', { name: /^Bought / }).waitFor();
   }, 120_000);

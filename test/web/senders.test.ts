@@ -14,7 +14,7 @@ describe.runIf(hasBrowser)('senders in the settings', () => {
     await page.getByRole('link', { name: 'Create an account' }).click();
     await page.getByLabel('E-mail').fill('senders@example.com');
     await page.getByLabel('Password').fill('correct horse battery');
-    await page.keyboard.press('Enter');
+    await page.getByLabel('Password').press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     const [, project] = /\/p\/([^/?]+)/.exec(page.url()) ?? [];
     await page.goto(`${app.stack.baseUrl}/p/${project}/setup`);
@@ -28,9 +28,9 @@ describe.runIf(hasBrowser)('senders in the settings', () => {
     await origins.getByRole('textbox').fill('https://Shop.example/\n*.shop.example');
     await origins.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved').waitFor();
-    expect(await origins.getByRole('textbox').inputValue()).toBe(
-      'https://shop.example\n*.shop.example',
-    );
+    await expect
+      .poll(() => origins.getByRole('textbox').inputValue())
+      .toBe('https://shop.example\n*.shop.example');
     const exclusions = page.locator('section.card', { hasText: 'Exclusions' });
     await exclusions.getByLabel('Paths').fill('/admin/*');
     const saved = page.waitForResponse((response) => response.url().endsWith('/Update'));

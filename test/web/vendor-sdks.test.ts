@@ -13,7 +13,7 @@ describe.runIf(hasBrowser)('SDKs of other vendors in the browser', () => {
     await page.getByRole('link', { name: 'Create an account' }).click();
     await page.getByLabel('E-mail').fill('switcher@example.com');
     await page.getByLabel('Password').fill('correct horse battery');
-    await page.keyboard.press('Enter');
+    await page.getByLabel('Password').press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     const [, project] = /\/p\/([^/?]+)/.exec(page.url()) ?? [];
     await page.goto(`${app.stack.baseUrl}/p/${project}/setup?tab=posthog`);

@@ -83,7 +83,7 @@ describe.runIf(hasBrowser)('a webhook', () => {
     await page.getByLabel('Endpoint').fill(receiver.url('/204'));
     await page.getByRole('button', { name: 'Every kind' }).press('Enter');
     await page.getByRole('combobox', { name: 'Kind' }).fill('purchase');
-    await page.keyboard.press('Enter');
+    await page.getByRole('combobox', { name: 'Kind' }).press('Enter');
     await page.getByRole('button', { name: 'Remove: purchase' }).waitFor();
     await page.getByRole('button', { name: 'Add a filter' }).press('Enter');
     await page.getByRole('combobox', { name: 'Property' }).fill('amount');
@@ -122,11 +122,12 @@ describe.runIf(hasBrowser)('a webhook', () => {
   });
 
   it('shows its log where an answer takes longer than until it is asked for again', async () => {
-    const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/webhooks`);
+    const { page, context } = await app.signedIn('/account');
     await page.route('**/logs?*', async (route) => {
       await new Promise((done) => setTimeout(done, 3_500));
       await route.continue();
     });
+    await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}/webhooks`);
     await page.getByRole('gridcell', { name: 'To the test' }).click();
     const log = page.getByRole('grid', { name: 'Deliveries' });
     await log.getByRole('row', { name: 'delivered' }).first().waitFor();
@@ -134,9 +135,10 @@ describe.runIf(hasBrowser)('a webhook', () => {
   });
 
   it('says why the secret of new ones could not be changed', async () => {
-    const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/webhooks`);
+    const { page, context } = await app.signedIn('/account');
     const json = { message: 'not now' };
     await page.route('**/secret/rotate', (route) => route.fulfill({ status: 500, json }));
+    await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}/webhooks`);
     await page.getByRole('button', { name: 'New secret for new webhooks' }).click();
     await page.getByText('not now').waitFor();
     await context.close();

@@ -91,6 +91,21 @@ export async function listActivity(
   return { events, nextPageToken };
 }
 
+/** Until all that was accepted so far is stored, in the tables of the views too, of which most questions are answered. */
+export async function untilCounted(stack: { baseUrl: string; privateKey: string }): Promise<void> {
+  const sinceMs = Date.now();
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const question = {
+    spec: { insightType: 'INSIGHT_TYPE_SEGMENTATION', events: [{ event: {} }] },
+    timeRange: { from: `${day(sinceMs)}T00:00:00Z`, to: `${day(sinceMs + 86_400_000)}T00:00:00Z` },
+  };
+  const path = '/shared.insights.v1.InsightsService/Query';
+  await eventually(
+    () => call(stack.baseUrl, path, stack.privateKey, question),
+    ({ body }) => Date.parse(String(body['completeUntil'])) >= sinceMs,
+  );
+}
+
 /** Asks again every 50 ms until `done` holds; throws after `timeoutMs` with the last answer. */
 export async function eventually<T>(
   ask: () => Promise<T>,

@@ -16,6 +16,11 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`Tab does not lead to ${target}`);
 }
 
+/** Waits until the focus is there: what is typed sooner goes elsewhere. */
+export async function untilFocused(page: Page, target: Locator): Promise<void> {
+  await target.and(page.locator(':focus')).waitFor();
+}
+
 /** Goes to a field and types. */
 export async function typeInto(page: Page, label: string, text: string): Promise<void> {
   await tabTo(page, page.getByLabel(label, { exact: true }));

@@ -61,7 +61,7 @@ export async function startWebApp(
       const page = await reader.openTab(`/sign-in?to=${encodeURIComponent(path)}`);
       await page.getByLabel('E-mail').fill(login.email);
       await page.getByLabel('Password').fill(login.password);
-      await page.keyboard.press('Enter');
+      await page.getByLabel('Password').press('Enter');
       await page.waitForURL((url) => url.pathname + url.search === path);
       return { ...reader, page };
     },
