@@ -192,8 +192,8 @@ function useFocusAfterChange(box: { current: HTMLElement | null }, count: number
   useLayoutEffect(() => {
     if (wanted === undefined) return;
     setWanted(undefined);
-    // A menu that closes takes the focus back to its button first.
-    window.setTimeout(() => box.current?.querySelector<HTMLElement>(wanted)?.focus());
+    // Before the next key is read, as in a dialog.
+    box.current?.querySelector<HTMLElement>(wanted)?.focus();
   }, [count]);
   return setWanted;
 }

@@ -60,10 +60,9 @@ export function Menu(props: {
           tabIndex={-1}
           aria-label={props.label}
           data-align={props.align ?? 'start'}
-          onClick={() => {
-            setOpen(false);
-            focusButton();
-          }}
+          // Before the item is told: what it opens takes the focus, and gives it back to the button.
+          onClickCapture={focusButton}
+          onClick={() => setOpen(false)}
         >
           {props.children}
         </div>
