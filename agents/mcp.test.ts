@@ -26,7 +26,7 @@ beforeAll(async () => {
     () => listActivity(stack, { pageSize: 1_000 }),
     (list) => list.events.length === 300,
   );
-}, 120_000);
+});
 afterAll(() => stack?.stop());
 
 interface Rpc {

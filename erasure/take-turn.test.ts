@@ -143,7 +143,7 @@ async function play(): Promise<{ projectId: string; shared: string }> {
 
 async function untilCompleted(requestId: string): Promise<ErasureRecord> {
   const parts = await partsOf();
-  for (let turns = 0; turns < 600; turns++) {
+  for (let turns = 0; turns < 5_000; turns++) {
     const read = await requests.ask(erasureKey(requestId));
     if (read.kind === 'found' && read.record.status === 'completed') return read.record;
     nowMs = Math.max(nowMs + 1, await takeTurn(parts));

@@ -184,13 +184,10 @@ describe('with an instance', () => {
     ];
     for (const distinctId of ['customer-17', ...devices]) {
       await expect
-        .poll(
-          async () => {
-            const events = await client.listEvents({ distinctId, pageSize: 1 }, stack.privateKey);
-            return events[0]?.profileId;
-          },
-          { timeout: 20_000 },
-        )
+        .poll(async () => {
+          const events = await client.listEvents({ distinctId, pageSize: 1 }, stack.privateKey);
+          return events[0]?.profileId;
+        })
         .toBe(named?.profileId);
     }
     const profile = await client.getProfile(named?.profileId ?? '', stack.privateKey);
@@ -279,11 +276,11 @@ describe('with an instance', () => {
       const profile = await client.getProfile(event?.profileId ?? '', stack.privateKey);
       return Object.entries(profile).find(([name]) => name === 'properties')?.[1];
     };
-    await expect.poll(planOf, { timeout: 20_000 }).toEqual({ plan: 'new', first: 'new' });
+    await expect.poll(planOf).toEqual({ plan: 'new', first: 'new' });
     await run(['posthog', file('old.jsonl', set(32, 'old')), ...flags, '--without-traits']);
     await storedAll({ distinctId: 'eve' }, 2);
     expect(await planOf()).toEqual({ plan: 'new', first: 'new' });
     await run(['posthog', file('newer.jsonl', set(33, 'newer'), set(34, 'newest')), ...flags]);
-    await expect.poll(planOf, { timeout: 20_000 }).toEqual({ plan: 'newest', first: 'new' });
+    await expect.poll(planOf).toEqual({ plan: 'newest', first: 'new' });
   });
 });

@@ -82,10 +82,16 @@ describe('a part that nearly matches', () => {
     };
     await timed('zz');
     const plainMs = Math.min(await timed('zz'), await timed('zz'));
-    expect(await timed(nearMatch)).toBeLessThan(10 * plainMs);
-    expect(await timed(`${'ab'.repeat(100)}b`)).toBeLessThan(10 * plainMs);
+    // Neighbours add to a measurement and never take from it: work that is too much is above in every one.
+    const least = async (value: string): Promise<number> => {
+      let ms = await timed(value);
+      for (let run = 1; run < 5 && ms >= 10 * plainMs; run++) ms = Math.min(ms, await timed(value));
+      return ms;
+    };
+    expect(await least(nearMatch)).toBeLessThan(10 * plainMs);
+    expect(await least(`${'ab'.repeat(100)}b`)).toBeLessThan(10 * plainMs);
     // A letter with three forms of different lengths.
-    expect(await timed(`${'K'.repeat(255)}b`)).toBeLessThan(10 * plainMs);
+    expect(await least(`${'K'.repeat(255)}b`)).toBeLessThan(10 * plainMs);
   });
 });
 

@@ -165,7 +165,7 @@ async function untilStalled(): Promise<void> {
       before = statements;
       return isStill;
     },
-    { timeout: 30_000, interval: 300 },
+    { timeout: 60_000, interval: 300 },
   );
 }
 

@@ -119,7 +119,7 @@ describe.runIf(hasTestData).each(['off', 'on'])('the address, frames packed: %s'
   beforeAll(async () => {
     // The pipeline is off at first, so that every frame is still in the broker for the search.
     stack = await startStack({ dataDir, env, args: ['--roles', 'ingest,query'] });
-  }, 120_000);
+  });
   afterAll(async () => {
     await stack.stop();
     rmSync(dataDir, { recursive: true, force: true });

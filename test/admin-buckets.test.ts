@@ -75,7 +75,7 @@ it('ends with its connection, where a bucket was left open', () => {
     await connection.close();`;
   const ended = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
-    timeout: 15_000,
+    timeout: 60_000,
   });
   expect(ended).toMatchObject({ status: 0, stderr: '' });
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
       MILLRACE_WEBHOOK_ALLOW: '127.0.0.0/8',
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
   await mailServer.close();

@@ -23,7 +23,7 @@ let load: SteadyLoad;
 beforeAll(async () => {
   stack = await startStack({ dataDir: from });
   load = startSteadyLoad(() => stack);
-}, 120_000);
+});
 afterAll(async () => {
   await load.stop();
   await stack.stop();
@@ -132,7 +132,7 @@ it('is restored with every event of before, once, and all that is made of them',
   }
 });
 
-it('takes what has changed, where a backup is', { timeout: 60_000 }, async () => {
+it('takes what has changed, where a backup is', async () => {
   const before = readManifest(place);
   await load.stop();
   await expectToBeStored();
@@ -151,7 +151,7 @@ it('takes what has changed, where a backup is', { timeout: 60_000 }, async () =>
   expect(before?.takenMs).toBeLessThan(readManifest(place)?.takenMs ?? 0);
 });
 
-it('names a file that is damaged, and writes nothing', { timeout: 60_000 }, async () => {
+it('names a file that is damaged, and writes nothing', async () => {
   const manifest = readManifest(place);
   const [stream] = manifest?.streams ?? [];
   if (stream === undefined) throw new Error('no stream in the backup');

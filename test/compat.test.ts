@@ -11,7 +11,7 @@ import { type Stack, startStack } from './harness/servers/stack.ts';
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack();
-}, 120_000);
+});
 afterAll(() => stack?.stop());
 
 it('posthog-js: events of before and after identify are one person’s, each stored once', async () => {

@@ -19,7 +19,7 @@ const startMs = Date.now();
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack();
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
 });

@@ -21,7 +21,7 @@ const pastMonths = 300;
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack();
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const log = createLog('silent');
   clickhouse = createClickHouse(stack.clickhouseUrl, { log, maxConnections: 2 });
   nats = await connectBroker(stack.natsUrl, log);
-}, 120_000);
+});
 afterAll(async () => {
   await clickhouse?.close();
   await nats?.close();

@@ -20,7 +20,7 @@ const names = ['ingest-1', 'ingest-2'];
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ args: ['--ingest', '2'] });
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
 });

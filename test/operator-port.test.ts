@@ -22,7 +22,7 @@ beforeAll(async () => {
       MILLRACE_TRUSTED_PROXIES: '127.0.0.0/8',
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
 });

@@ -24,7 +24,7 @@ let accessToken: string;
 beforeAll(async () => {
   stack = await startStack({ args: ['--ingest', '2'] });
   accessToken = await openPrintedAddress();
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
 });

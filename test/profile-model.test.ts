@@ -35,7 +35,7 @@ const killsPerRound = 2;
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ env: { MILLRACE_READS_PER_SECOND: '0' } });
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
 });

@@ -15,7 +15,7 @@ import { type Stack, startStack } from './harness/servers/stack.ts';
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({ env: { MILLRACE_READS_PER_SECOND: '0' } });
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
 });

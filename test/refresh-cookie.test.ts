@@ -28,7 +28,7 @@ beforeAll(async () => {
   const admin = JSON.parse(readFileSync(join(stack.dataDir, 'demo-admin.json'), 'utf8'));
   const login = { email: admin.adminEmail, password: admin.adminPassword };
   ({ refreshToken } = await auth().signIn(login));
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
 });

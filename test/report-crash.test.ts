@@ -27,7 +27,7 @@ beforeAll(async () => {
   stack = await startStack({
     env: { SMTP_URL: `smtp://127.0.0.1:${mailServer.port}?tls=optional` },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
   await mailServer.close();

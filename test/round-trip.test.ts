@@ -14,7 +14,7 @@ import { type Stack, startStack } from './harness/servers/stack.ts';
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack();
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
 });

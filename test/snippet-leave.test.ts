@@ -33,7 +33,7 @@ describe.runIf(hasBrowser)('the script on a page that is left', () => {
         off: 'data-auto="pages,outbound,downloads"',
       },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await site?.stop();

@@ -28,7 +28,7 @@ describe.runIf(hasBrowser)('the script on a page', () => {
         hash: 'data-hash data-exclude="/hash/*#/secret"',
       },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await site?.stop();

@@ -24,7 +24,7 @@ let gate: Gate;
 beforeAll(async () => {
   stack = await startStack();
   gate = await startGate(stack.baseUrl);
-}, 120_000);
+});
 afterAll(async () => {
   await gate?.stop();
   await stack?.stop();

@@ -22,7 +22,7 @@ let stack: Stack;
 beforeAll(async () => {
   // A slow acknowledgement is no failure here; a refusal is.
   stack = await startStack({ env: { MILLRACE_PUBLISH_DEADLINE_MS: '60000' } });
-}, 120_000);
+});
 afterAll(async () => {
   signalProcess(stack.pids().engine, 'SIGCONT');
   await stack.stop();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const env = { MILLRACE_READS_PER_SECOND: '0', MILLRACE_SHARDS: String(shards) };
   stack = await startStack({ env });
   key = { 'x-api-key': stack.privateKey };
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
 });

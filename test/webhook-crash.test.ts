@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   stack = await startStack({ env: { MILLRACE_WEBHOOK_ALLOW: '127.0.0.0/8' } });
   await withBroker(makeWebhooks);
-}, 120_000);
+});
 afterAll(async () => {
   await stack.stop();
   await receiver.close();

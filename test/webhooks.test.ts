@@ -39,7 +39,7 @@ beforeAll(async () => {
   const made = await call(stack.baseUrl, createKey, '', request, { authorization });
   key = String(made.body['key']);
   webhooks = `/v1/organizations/${orgId}/webhooks`;
-}, 120_000);
+});
 
 afterAll(async () => {
   await stack.stop();

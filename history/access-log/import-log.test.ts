@@ -43,9 +43,7 @@ describe('with an instance', () => {
     expect(first.out).toMatch(/1 left out: in no format that is known: .*\n {2}.*access\.log:4\n/);
     const kinds = { kinds: ['page_view'], filters: [hostIs('mine.example')] };
     await expect
-      .poll(async () => (await client.listEvents(kinds, stack.privateKey)).length, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await client.listEvents(kinds, stack.privateKey)).length)
       .toBe(3);
     expect((await run(args)).out).toContain('0 sent, 3 were stored before');
     const stored = await client.listEvents({ ...kinds, pageSize: 100 }, stack.privateKey);
@@ -101,9 +99,7 @@ describe('with an instance', () => {
     expect(code).toBe(0);
     const views = { kinds: ['page_view'], filters: [hostIs('alike.example')], pageSize: 100 };
     await expect
-      .poll(async () => (await client.listEvents(views, stack.privateKey)).length, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await client.listEvents(views, stack.privateKey)).length)
       .toBe(2 * alike.length);
     const stored = await client.listEvents(views, stack.privateKey);
     const described = (old: boolean): string[] =>

@@ -212,7 +212,7 @@ describe('loading', () => {
     expect(loaded).toBeGreaterThan(seen.capacity / 2);
     expect(await dropped(duplicates, ids)).toEqual(all);
     expect((await count('event_ids')) + loaded).toBeGreaterThanOrEqual(600_000);
-  }, 60_000);
+  });
 });
 
 describe('while ids load', () => {

@@ -19,7 +19,7 @@ import { newRecord } from './record.ts';
 let shard: ProfileShard;
 beforeAll(async () => {
   shard = await startProfileShard();
-}, 60_000);
+});
 afterAll(() => shard.stop());
 
 it.each([
@@ -84,7 +84,7 @@ it('lists merged ids by the root they have, after any changes in any batches', a
   await writer.stop();
   await shard.clickhouse.command({ query: 'SYSTEM START MERGES profiles_by_root' });
   expect(merges).toBeGreaterThan(30);
-}, 60_000);
+});
 
 it.each([
   ['one batch', true],
@@ -324,7 +324,7 @@ it('merges so many ids into a profile and no more, whichever writer counts them'
     'millrace_pipeline_full_profiles_total{shard="0"} 3',
   );
   await second.stop();
-}, 60_000);
+});
 
 it('moves a profile along a chain of aliases, and stores its traits at both ends alone', async () => {
   const ids = Array.from({ length: 3_000 }, (_, index) => `link-${index}`);
@@ -342,7 +342,7 @@ it('moves a profile along a chain of aliases, and stores its traits at both ends
   expect(await shard.traitsOf('chain', second)).toEqual({ long });
   expect(await shard.traitsOf('chain', last)).toEqual({});
   expect(await shard.merged('chain')).toContain(`anon into ${second}`);
-}, 60_000);
+});
 
 it('lets other work run between the changes of one batch', async () => {
   const records = new LoadedRecords();

@@ -26,7 +26,7 @@ let service: ReadService;
 beforeAll(async () => {
   shard = await startProfileShard();
   service = await startReadService({ clickhouseUrl: shard.clickhouseUrl });
-}, 60_000);
+});
 afterAll(async () => {
   await service?.stop();
   await shard?.stop();

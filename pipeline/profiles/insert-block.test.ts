@@ -14,7 +14,7 @@ let clickhouse: DatabaseClient;
 
 beforeAll(async () => {
   clickhouse = createClickHouse(engine.url, { log: createLog('silent'), maxConnections: 2 });
-}, 60_000);
+});
 
 afterAll(async () => {
   await clickhouse.close();

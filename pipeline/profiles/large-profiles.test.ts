@@ -18,7 +18,7 @@ import { ProfileTraits } from './traits.ts';
 let shard: ProfileShard;
 beforeAll(async () => {
   shard = await startProfileShard();
-}, 60_000);
+});
 afterAll(() => shard.stop());
 
 /** Stores a profile with so many anonymous ids. */
@@ -70,7 +70,7 @@ it('reads no member of a profile for an Alias that its own record refuses', asyn
   expect(await shard.metrics.registry.metrics()).toContain(
     'millrace_pipeline_full_profiles_total{shard="0"} 1',
   );
-}, 60_000);
+});
 
 it('merges a profile for which an unmerge of the same batch has made room', async () => {
   const project = 'freed';
@@ -80,7 +80,7 @@ it('merges a profile for which an unmerge of the same batch has made room', asyn
   const merged = await shard.merged(project);
   expect(merged).toHaveLength(maxProfileMembers);
   expect(merged.every((text) => text.endsWith(' into u'))).toBe(true);
-}, 60_000);
+});
 
 it('merges no more traits into a profile than one block holds', async () => {
   const project = 'heavy';
@@ -105,7 +105,7 @@ it('merges no more traits into a profile than one block holds', async () => {
   expect(into(' into c', await shard.merged(project))).toBe(members);
   await shard.apply(project, true, unmerge('a'), alias('c', 'all'));
   expect(into(' into all', await shard.merged(project))).toBe(2 * members + 2);
-}, 60_000);
+});
 
 it('puts off what else a project wants with large profiles, and nothing of others', async () => {
   const project = 'costly';
@@ -136,4 +136,4 @@ it('puts off what else a project wants with large profiles, and nothing of other
   );
   expect(merged.filter((text) => text.endsWith(' into end'))).toHaveLength(maxBatchMembers + 3);
   expect(await shard.traitsOf(project, 'end')).toEqual({ k: '1' });
-}, 60_000);
+});

@@ -11,7 +11,7 @@ import { loadRecords } from './read-records.ts';
 let shard: ProfileShard;
 beforeAll(async () => {
   shard = await startProfileShard();
-}, 60_000);
+});
 afterAll(() => shard.stop());
 
 it('unmerges an id with the ids merged into it, though none of them is in memory', async () => {

@@ -30,7 +30,7 @@ import { ProfileTraits } from './traits.ts';
 let shard: ProfileShard;
 beforeAll(async () => {
   shard = await startProfileShard();
-}, 60_000);
+});
 afterAll(() => shard.stop());
 
 /** The named profiles of a project, from the records that a read of one profile uses. */
@@ -189,7 +189,7 @@ it('takes a batch in halves where its profiles have more traits than the engine 
   const [[profiles, blockBytes] = []] = await result.json<[string, string]>();
   expect(profiles).toBe('560');
   expect(Number(blockBytes)).toBeLessThan(17 * 1_048_576);
-}, 60_000);
+});
 
 it('applies the changes of one batch in order, and stores a batch as one part', async () => {
   const writer = shard.startWriter();

@@ -66,7 +66,7 @@ describe('publishOutcome', () => {
     await js.publish('s', body, { msgID: 'once' });
     const again = headers();
     again.set('Nats-Msg-Id', 'once');
-    const duplicate = await connection.request('s', body, { headers: again, timeout: 2_000 });
+    const duplicate = await connection.request('s', body, { headers: again, timeout: 60_000 });
     expect(publishOutcome(duplicate)).toEqual({ kind: 'stored', seq: 2, duplicate: true });
 
     await js.publish('s', body);

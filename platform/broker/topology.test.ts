@@ -169,7 +169,7 @@ describe('the limit in bytes', () => {
   });
 
   async function storedReply() {
-    return await connection.request(eventsSubject(0), new Uint8Array(1_000), { timeout: 2_000 });
+    return await connection.request(eventsSubject(0), new Uint8Array(1_000), { timeout: 60_000 });
   }
 });
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
     log: createLog('silent'),
   };
   engine = await startEmbeddedEngine(options);
-}, 90_000);
+});
 
 afterAll(async () => {
   await engine.stop(10_000);
@@ -100,4 +100,4 @@ it('starts an engine again that no longer answers, at the same address', async (
   expect(statSync(directory).mode & 0o777).toBe(0o700);
   await frozen.stop(10_000);
   expect(existsSync(directory)).toBe(false);
-}, 120_000);
+});

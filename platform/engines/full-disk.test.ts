@@ -43,7 +43,8 @@ describe.runIf(hasSmallDisks)('a full disk', () => {
     const broker = await start();
     const nats = await connectBroker(readBrokerUrl(disk.directory, 'service'), log);
     const publish = async (data: Buffer): Promise<boolean> => {
-      const jetstream = nats.jetstream({ timeout: 500 });
+      // Longer than a busy machine takes, and short beside the time that a hung broker has.
+      const jetstream = nats.jetstream({ timeout: 5_000 });
       return jetstream.publish(eventsSubject(0), data).then(
         () => true,
         () => false,

@@ -71,11 +71,11 @@ describe.runIf(hasBrowser)('alerts', () => {
     await page.getByRole('heading', { name: 'No alert yet' }).waitFor();
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(visitor.faults).toEqual([]);
-  }, 120_000);
+  });
 
   it('that are gone say so', async () => {
     const { page } = visitor;
     await goOn(page, '/alerts/00000000-0000-0000-0000-000000000000');
     await page.getByRole('alert').getByText('There is nothing here.').waitFor();
-  }, 120_000);
+  });
 });

@@ -48,7 +48,7 @@ describe.runIf(hasBrowser)('annotations', () => {
     await goOn(page, `/insights/funnel?q=${encodeURIComponent(JSON.stringify(overTime))}`);
     await shownOnChart(page, /over time\. Arrow keys/, 'Release 2.0');
     expect(visitor.faults).toEqual([]);
-  }, 120_000);
+  });
 
   /** A method of the dashboards, as its admin. */
   async function dashboards(method: string, message: object): Promise<Record<string, unknown>> {
@@ -79,7 +79,7 @@ describe.runIf(hasBrowser)('annotations', () => {
     const page = await stranger.openTab(`/s/${token}`);
     await shownOnChart(page, /^Views\. Arrow keys/, 'Release 2.0');
     expect(stranger.faults).toEqual([]);
-  }, 120_000);
+  });
 
   /** By keyboard: the newest point is today's. */
   async function shownOnChart(page: Page, name: RegExp, text: string): Promise<void> {
@@ -107,7 +107,7 @@ describe.runIf(hasBrowser)('annotations', () => {
     await page.getByText('None yet.').waitFor();
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(visitor.faults).toEqual([]);
-  }, 120_000);
+  });
 
   it('that cannot be read leave the chart whole, and the dialog says why', async () => {
     const { page } = visitor;
@@ -124,5 +124,5 @@ describe.runIf(hasBrowser)('annotations', () => {
     await dialog(page).getByRole('button', { name: 'Ask again' }).click();
     await dialog(page).getByText('None yet.').waitFor();
     await button(page, 'Close').click();
-  }, 120_000);
+  });
 });

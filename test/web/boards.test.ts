@@ -77,7 +77,7 @@ describe.runIf(hasBrowser)('boards', () => {
     await page.getByRole('article', { name: 'Trends' }).getByRole('img').waitFor();
     expect(await axe(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);
-  }, 120_000);
+  });
 
   it('asks again by itself for a tile that the service was too busy to answer, four times in all', async () => {
     const { page } = visitor;
@@ -103,7 +103,7 @@ describe.runIf(hasBrowser)('boards', () => {
     expect([await note.count(), asked]).toEqual([0, 5]);
     await page.unroute('**/*.DashboardsService/Render');
     expect(visitor.faults).toEqual([]);
-  }, 120_000);
+  });
 
   it('says what somebody else saved meanwhile, and keeps the draft', async () => {
     const { page } = visitor;
@@ -125,7 +125,7 @@ describe.runIf(hasBrowser)('boards', () => {
     await page.getByRole('heading', { level: 1, name: 'Shop' }).waitFor();
     await page.getByRole('heading', { name: 'Goals' }).waitFor();
     await page.getByText('Mine').waitFor();
-  }, 120_000);
+  });
 
   it('shows a board to whoever has its link and its password, until it is revoked', async () => {
     const { page } = visitor;
@@ -161,7 +161,7 @@ describe.runIf(hasBrowser)('boards', () => {
       })
       .toBe('This link leads nowhere');
     await stranger.context.close();
-  }, 120_000);
+  });
 });
 
 /** Opens a shared board whose first answer misses a tile, and whose zone has another clock than the browser knows. */

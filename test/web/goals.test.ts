@@ -49,7 +49,7 @@ describe.runIf(hasBrowser)('goals', () => {
     await card(page).getByRole('row', { name: 'Bought 2 1 25% 25' }).waitFor();
     expect(await axe(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);
-  }, 120_000);
+  });
 
   it('open by source and page, are changed and deleted, on a phone too', async () => {
     const { page } = visitor;
@@ -69,7 +69,7 @@ describe.runIf(hasBrowser)('goals', () => {
     await card(page).getByText('None yet.').waitFor();
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(visitor.faults).toEqual([]);
-  }, 120_000);
+  });
 
   it('that cannot be measured say why, and are asked for again', async () => {
     const { page } = visitor;
@@ -83,5 +83,5 @@ describe.runIf(hasBrowser)('goals', () => {
     isRefused = false;
     await card(page).getByRole('button', { name: 'Ask again' }).click();
     await card(page).getByText('None yet.').waitFor();
-  }, 120_000);
+  });
 });

@@ -143,5 +143,5 @@ describe.runIf(hasBrowser)('the page of imports', () => {
     isBroken = false;
     await page.getByRole('button', { name: 'Ask again' }).click();
     await page.getByLabel('File', { exact: true }).waitFor();
-  }, 120_000);
+  });
 });

@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)('saved questions', () => {
     await goOn(page, '/questions');
     await page.getByText('Insights saves a question to a board').waitFor();
     expect(await axe(page)).toEqual([]);
-  }, 60_000);
+  });
 
   it('are found, renamed, copied to a board and deleted', async () => {
     const { page } = visitor;
@@ -96,5 +96,5 @@ describe.runIf(hasBrowser)('saved questions', () => {
     await page.getByRole('link', { name: 'Sign-ups' }).click();
     await page.getByRole('heading', { level: 1, name: 'Trends' }).waitFor();
     expect(visitor.faults).toEqual([]);
-  }, 120_000);
+  });
 });

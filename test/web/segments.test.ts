@@ -222,5 +222,5 @@ describe.runIf(hasBrowser)('segments', () => {
     isRefused = false;
     await button(page, 'Ask again').click();
     await page.getByRole('row', { name: /^Bought / }).waitFor();
-  }, 120_000);
+  });
 });

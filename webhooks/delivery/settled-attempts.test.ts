@@ -32,7 +32,7 @@ beforeEach(async () => {
     { id: 'hook', endpointUrl: receiver.url('/204') },
     { id: 'gated', endpointUrl: receiver.url('/gated') },
   ]);
-}, 60_000);
+});
 afterEach(async () => {
   for (const response of gated.splice(0)) response.end();
   await deliveries.stop();
@@ -91,7 +91,7 @@ describe('a delivery that is published again', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('while it is being sent waits until that has ended', { timeout: 30_000 }, async () => {
+  it('while it is being sent waits until that has ended', async () => {
     const dispatcher = await deliveries.start();
     const delivery = newDelivery('org', 'gated');
     await deliveries.publish(delivery);

@@ -108,7 +108,7 @@ async function pass(notices: Notices, ms: number): Promise<void> {
   nowMs += ms;
   await notices.sweep();
   // What a fact set off may have taken the mail before the sweep.
-  await expect.poll(isSending, settled).toBe(false);
+  await expect.poll(isSending).toBe(false);
 }
 
 async function isSending(): Promise<boolean> {
@@ -121,9 +121,7 @@ const subjects = (): string[] =>
     .map(({ text }) => /^Subject: (.*(?:\r\n .*)*)/m.exec(text)?.[1] ?? '')
     .map(unfolded);
 const unfolded = (text: string): string => text.replaceAll('\r\n ', ' ');
-const settled = { timeout: 10_000, interval: 20 };
-const mails = (count: number) =>
-  expect.poll(() => mailServer.received, settled).toHaveLength(count);
+const mails = (count: number) => expect.poll(() => mailServer.received).toHaveLength(count);
 
 it('the first failure is told at once, the further ones an hour later in one mail', async () => {
   const notices = start();

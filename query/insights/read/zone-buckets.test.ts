@@ -110,7 +110,7 @@ it('days, weeks and months of all zones begin when a clock first shows them', ()
       ]);
     }
   }
-}, 120_000);
+});
 
 it('hours of all zones around each change of a clock are those on the wall', () => {
   let changes = 0;
@@ -126,4 +126,4 @@ it('hours of all zones around each change of a clock are those on the wall', () 
     }
   }
   expect(changes).toBeGreaterThan(3_000);
-}, 60_000);
+});

@@ -13,7 +13,7 @@ import { readWebhookHealth } from './health-record.ts';
 let deliveries: DeliveryBroker;
 beforeAll(async () => {
   deliveries = await startDeliveryBroker();
-}, 60_000);
+});
 afterAll(() => deliveries.stop());
 
 it('a start removes the health of webhooks that were deleted, and of no other', async () => {

@@ -19,7 +19,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   deliveries = await startDeliveryBroker();
   receiver = await startReceiver();
-}, 60_000);
+});
 afterAll(async () => {
   await deliveries.stop();
   await receiver.close();

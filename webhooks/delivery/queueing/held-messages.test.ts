@@ -59,7 +59,7 @@ it('keeps a message until it gives it back, and says meanwhile that it is worked
   connection.publish(dueSubject('first', 'webhook'), 'content');
   await arrived(1);
   const key = received[0]?.key ?? expect.fail();
-  held.giveBack(key, 4_000);
+  held.giveBack(key, 10_000);
   // Longer than the broker waits for a word.
   await delay(1_500);
   expect([received.length, held.count]).toEqual([1, 1]);

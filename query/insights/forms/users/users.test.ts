@@ -246,7 +246,7 @@ describe.each<TypeCase>([
   'the type $type',
   ({ type, events }) => {
     const questions = 12;
-    it('answers as its definition reads', { timeout: 120_000 }, async () => {
+    it('answers as its definition reads', async () => {
       const dice = createDice(type + Number(process.env['SEED'] ?? 0));
       const seeds = Number(process.env['QUESTIONS'] ?? questions);
       for (let number = 0; number < seeds; number += 1) {
