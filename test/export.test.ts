@@ -11,14 +11,18 @@ import { eventually } from './harness/clients/client.ts';
 import { type Customer, newCustomer } from './harness/clients/new-customer.ts';
 import { startImport } from './harness/history/run-command.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
+import { type Receiver, startReceiver } from './harness/webhooks/receiver.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-exports-'));
 let stack: Stack;
+let receiver: Receiver;
 beforeAll(async () => {
-  stack = await startStack();
+  receiver = await startReceiver();
+  stack = await startStack({ env: { MILLRACE_WEBHOOK_ALLOW: '127.0.0.0/8' } });
 });
 afterAll(async () => {
   await stack.stop();
+  await receiver.close();
   rmSync(directory, { recursive: true });
 });
 
@@ -224,6 +228,43 @@ describe('a project that is exported and imported into another one', () => {
     expect(await statusOf({ 'x-api-key': source.key })).toEqual([403, 'permission_denied']);
     expect(await statusOf({})).toEqual([401, 'unauthenticated']);
     expect(await statusOf({ 'x-api-key': reads }, '&project=other')).toEqual([404, 'not_found']);
+  });
+
+  it('is told to webhooks once it is kept, here of the persons of a segment', async () => {
+    const listed = await source.call('dashboard.orgs.v1.OrgsService/List', {});
+    const [{ id: organizationId }] = Object(listed.body)['orgs'];
+    const subscription = {
+      subject_type: 'WEBHOOK_SUBJECT_TYPE_PROJECT',
+      subject_id: source.headers['x-project-id'],
+      subscription_type: 'WEBHOOK_SUBSCRIPTION_TYPE_EXPORT_READY',
+    };
+    const endpoint = { name: 'Warehouse', endpoint_url: receiver.url('/exports') };
+    const webhook = await source.call(`v1/organizations/${organizationId}/webhooks`, {
+      content: { ...endpoint, subscriptions: [subscription] },
+    });
+    expect(webhook.status).toBe(201);
+    const trait = { property: 'plan', operator: 'FILTER_OPERATOR_EQUALS', value: 'pro' };
+    const saved = await source.call('dashboard.segments.v1.SegmentsService/Create', {
+      displayName: 'Pro',
+      condition: { groups: [{ tests: [{ trait }] }] },
+    });
+    expect(saved.body).toMatchObject({ segment: { displayName: 'Pro' } });
+    const segments = [Object(saved.body['segment']).id];
+    const query = { what: 'EXPORT_WHAT_PROFILES', format: 'EXPORT_FORMAT_NDJSON', segments };
+    const service = 'shared.exports.v1.ExportsService';
+    const made = Object(await source.call(`${service}/Create`, { query })).body.export;
+    const [told] = await eventually(
+      async () => receiver.received,
+      ({ length }) => length > 0,
+    );
+    expect(told?.headers['x-service-event']).toBe('export_ready');
+    expect(JSON.parse(told?.body ?? '')).toMatchObject({
+      ...{ organizationId, eventType: 'export_ready' },
+      data: { exportId: made.id, what: 'profiles', rows: 1, files: ['profiles-0001.ndjson'] },
+    });
+    const url = `${stack.baseUrl}/exports/${made.id}/profiles-0001.ndjson`;
+    const file = await fetch(url, { headers: { 'x-api-key': sourceKey } });
+    expect(JSON.parse(await file.text())).toMatchObject({ external_id: 'ada' });
   });
 
   it('is kept as files that curl goes on with where it broke off', async () => {

@@ -6,6 +6,7 @@ import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { type ChangeRecord, newTelling } from '../../platform/alerts/alert-state.ts';
+import type { QueueParts } from '../../platform/webhooks/project-deliveries.ts';
 import {
   AlertLookSchema,
   AlertState,
@@ -18,7 +19,7 @@ import { nextState } from '../looking/next-state.ts';
 import { lastPeriod } from '../looking/periods.ts';
 import type { OwnedAlert, OwnedAlerts } from '../owned-alerts.ts';
 import { alertMail } from './alert-mail.ts';
-import { type QueueParts, queueTests } from './queue-alert.ts';
+import { queueTests } from './queue-alert.ts';
 import type { TellingParts } from './tell-changes.ts';
 
 export interface TestParts extends TellingParts, QueueParts {

@@ -5,6 +5,7 @@
 import type { PayloadSource, Subjects } from '../../platform/webhooks/payload.ts';
 import type { WebhookDirectory } from '../../platform/webhooks/webhook-directory.ts';
 import {
+  isHappening,
   type ProjectSubscription,
   type RoomEventType,
   type RoomSubjectType,
@@ -112,8 +113,8 @@ function layOut(all: readonly WebhookRecord[]): Layout {
   const inProjects = new Map<string, { webhookId: string; subscription: ProjectSubscription }[]>();
   for (const [webhook, { id: webhookId, subscriptions }] of webhooks.entries()) {
     for (const subscription of subscriptions) {
-      // Alerts are no events.
-      if (subscription.eventType === 'alert') continue;
+      // Alerts and exports are no events.
+      if (isHappening(subscription)) continue;
       if (subscription.subjectType === 'PROJECT') {
         addTo(inProjects, subscription.subjectId, { webhookId, subscription });
         continue;

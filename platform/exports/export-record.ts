@@ -54,6 +54,8 @@ export interface ExportRecord {
   hasFiles: boolean;
   /** Nobody is to be told any more that it is ready. */
   isTold: boolean;
+  /** Whether the deliveries of webhooks are queued; absent is no. */
+  areQueued?: boolean;
   /** Tries of the present step that failed, and the moment of the next. */
   tries: number;
   nextTryMs: number;

@@ -39,15 +39,15 @@ export interface ProjectSubscription {
   properties?: readonly PropertyFilterRecord[];
 }
 
-/** The alerts of one project. */
-export interface AlertSubscription {
+/** What happens in one project besides its events. */
+export interface HappeningSubscription {
   subjectType: 'PROJECT';
   /** The project's. */
   subjectId: string;
-  eventType: 'alert';
+  eventType: ProjectEventType;
 }
 
-export type Subscription = RoomSubscription | ProjectSubscription | AlertSubscription;
+export type Subscription = RoomSubscription | ProjectSubscription | HappeningSubscription;
 
 /** The kinds of events in rooms; such an event's kind is its type in a delivery. */
 export const roomEventTypes = [
@@ -60,12 +60,22 @@ export const roomEventTypes = [
 ] as const;
 export type RoomEventType = (typeof roomEventTypes)[number];
 
-/**
- * The types of deliveries. An event of any kind that its project is subscribed for is an `event`; a change of an
- * alert's state is an `alert`.
- */
-export const eventTypes = [...roomEventTypes, 'event', 'alert'] as const;
+/** What happens in a project besides its events: the state of an alert changed, a kept export is ready. */
+export const projectEventTypes = ['alert', 'export_ready'] as const;
+export type ProjectEventType = (typeof projectEventTypes)[number];
+
+/** The types of deliveries. An event of any kind that its project is subscribed for is an `event`. */
+export const eventTypes = [...roomEventTypes, 'event', ...projectEventTypes] as const;
 export type EventType = (typeof eventTypes)[number];
+
+/** Whether it is what happens in a project besides its events. */
+export function isProjectEventType(type: unknown): type is ProjectEventType {
+  return projectEventTypes.some((one) => one === type);
+}
+
+export function isHappening(subscription: Subscription): subscription is HappeningSubscription {
+  return isProjectEventType(subscription.eventType);
+}
 
 /** Why a webhook is PAUSED. */
 export type PauseReason = 'NO_SUCCESS_FOR_DAYS' | 'FAILURES_IN_A_ROW' | 'GONE';
@@ -155,7 +165,7 @@ function isSubscription(value: unknown): value is Subscription {
   if (typeof value !== 'object' || value === null) return false;
   if (!hasTexts(value, ['subjectId', 'subjectType'])) return false;
   if (value.subjectType === 'PROJECT') {
-    if (Reflect.get(value, 'eventType') === 'alert') return true;
+    if (isProjectEventType(Reflect.get(value, 'eventType'))) return true;
     const kinds: unknown = Reflect.get(value, 'kinds');
     const filters: unknown = Reflect.get(value, 'properties');
     return (

@@ -21,11 +21,11 @@ export function eventsStatement(
   asked: ExportAsked,
   flat: FlatNames | undefined,
 ): Statement {
-  const { format, fromMs, toMs } = asked;
-  // Segments are asked of the range: their conditions look at no other events.
+  const { format, fromMs, toMs, whole = asked } = asked;
+  // Segments are asked of the whole range: their conditions look at no other events.
   const timeRange = create(TimeRangeSchema, {
-    from: timestampFromMs(fromMs),
-    to: timestampFromMs(toMs),
+    from: timestampFromMs(whole.fromMs),
+    to: timestampFromMs(whole.toMs),
   });
   const selection = readSelection(
     projectId,

@@ -18,6 +18,8 @@ export interface ExportAsked extends FileForm {
   /** Half-open, in milliseconds since the epoch. */
   fromMs: number;
   toMs: number;
+  /** The range at which conditions of segments look, where the rows are a part of it. */
+  whole?: { fromMs: number; toMs: number };
   kinds: readonly string[];
   filters: readonly PropertyFilter[];
   distinctId: string;

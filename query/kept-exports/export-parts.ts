@@ -7,7 +7,9 @@ import type { ExportRecord } from '../../platform/exports/export-record.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Mail, MailOutcome } from '../../platform/mail/mail.ts';
 import type { HeldRecord, LeasedBucket } from '../../platform/turns/held-record.ts';
+import type { QueueParts } from '../../platform/webhooks/project-deliveries.ts';
 import type { CompleteUntil } from '../insights/run/complete-until.ts';
+import type { ReadSegments } from './export-query.ts';
 import type { KeptRoom } from './files/write-part.ts';
 
 export interface ExportParts {
@@ -19,6 +21,7 @@ export interface ExportParts {
   room: KeptRoom;
   group(projectId: string): RowReader & ResultReader;
   completeUntilMs: CompleteUntil;
+  readSegments: ReadSegments;
   /** Rows of a file. */
   partRows: number;
   project(projectId: string): { organizationId: string; displayName: string } | undefined;
@@ -27,6 +30,7 @@ export interface ExportParts {
     project: { organizationId: string; projectId: string },
     customerIds: readonly string[],
   ): readonly { customerId: string; email: string }[];
+  deliveries: QueueParts;
   /** Takes at most 40 s. */
   sendMail(organizationId: string, mail: Mail): Promise<MailOutcome>;
   /** Where people reach the service, without a slash at the end. */

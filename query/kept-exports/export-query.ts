@@ -16,6 +16,8 @@ import { readTimeRange } from '../activity/activity-selection.ts';
 import { exportFormats, type FormatName } from '../export/export-format.ts';
 import type { ExportAsked } from '../export/export-request.ts';
 import { statementOf } from '../export/export-select.ts';
+import type { ListedSegments } from '../insights/segments/listed-persons.ts';
+import { fieldsBelow } from '../insights/segments/segment-filter.ts';
 
 /** As JSON: a project's records are kept in memory. */
 const maxQueryBytes = 24_576;
@@ -39,15 +41,26 @@ const compressions: ReadonlyMap<ExportCompression, string> = new Map([
   [ExportCompression.SNAPPY, 'snappy'],
 ]);
 
+/** Looks segments up as they are now. Throws invalid_argument. */
+export type ReadSegments = (projectId: string, query: ExportQuery) => Promise<ListedSegments>;
+
+/** The fields of a question that name segments. */
+export const segmentFields = fieldsBelow('query.');
+
 /** The form in which a record has the question. Throws invalid_argument that names the field and its rule. */
-export function checkQuery(projectId: string, query: ExportQuery | undefined): JsonValue {
+export async function checkQuery(
+  projectId: string,
+  query: ExportQuery | undefined,
+  readSegments: ReadSegments,
+): Promise<JsonValue> {
   if (query === undefined) throw invalidArgument('query', 'is required');
   const json = toJson(ExportQuerySchema, query);
   if (Buffer.byteLength(JSON.stringify(json)) > maxQueryBytes) {
     throw invalidArgument('query', `takes at most ${maxQueryBytes} bytes as JSON`);
   }
+  const listed = await readSegments(projectId, query);
   try {
-    statementOf(projectId, askedOf(query), undefined);
+    statementOf(projectId, { ...askedOf(query), listed }, undefined);
   } catch (error) {
     if (!(error instanceof ConnectError) || error.code !== Code.InvalidArgument) throw error;
     throw new ConnectError(`query.${error.rawMessage}`, Code.InvalidArgument);
@@ -66,7 +79,7 @@ export function askedOf(query: ExportQuery): ExportAsked {
   if (what === undefined) throw invalidArgument('what', 'is required');
   const format = formats.get(query.format);
   if (format === undefined) throw invalidArgument('format', 'is required');
-  const { kinds, distinctId, profileId, sessionId } = query;
+  const { kinds, distinctId, profileId, sessionId, segments, notInSegments } = query;
   for (const [name, value] of Object.entries({ kinds, distinctId, profileId, sessionId })) {
     if (what !== 'events' && value.length > 0) throw invalidArgument(name, 'is for events');
   }
@@ -84,5 +97,6 @@ export function askedOf(query: ExportQuery): ExportAsked {
     filters: query.filters,
     ...{ kinds, distinctId, profileId, sessionId },
     columns: query.columns === ExportColumns.FLAT ? 'flat' : 'maps',
+    filter: { segments, notInSegments },
   };
 }

@@ -15,7 +15,7 @@ import type {
   Export,
   GetRequest,
 } from '../../proto/gen/shared/exports/v1/exports_pb.js';
-import { checkQuery } from './export-query.ts';
+import { checkQuery, type ReadSegments } from './export-query.ts';
 import { exportView } from './export-view.ts';
 import { type KeptRoom, refuseFull } from './files/write-part.ts';
 import { type FindExport, type KeptBucket, placesOf } from './find-export.ts';
@@ -24,6 +24,7 @@ export interface RpcParts {
   bucket: KeptBucket;
   find: FindExport;
   directoryId: string;
+  readSegments: ReadSegments;
   /** Of the bucket, for new records alone: what is told of one must be written though the bucket is nearly full. */
   bucketRoom?: Pick<BucketRoom, 'isScarce' | 'refused'> | undefined;
   room: KeptRoom;
@@ -44,7 +45,7 @@ export function createExportsRpc(parts: RpcParts) {
   return {
     async create({ query }: CreateRequest, caller: Principal): Promise<{ export: Export }> {
       const { projectId, keyId, customer } = caller;
-      const checked = checkQuery(projectId, query);
+      const checked = await checkQuery(projectId, query, parts.readSegments);
       const waitSeconds = asks.take(keyId, 1);
       if (waitSeconds > 0) {
         throw new ConnectError('too many exports were asked for', Code.ResourceExhausted, {

@@ -81,6 +81,7 @@ async function open(options: Partial<KeptExportsOptions> = {}): Promise<void> {
         return { kind: 'sent' };
       },
     },
+    webhooks: { webhooksOf: () => [] },
     publicUrl: () => 'https://app.example.com',
     clock: { nowMs: () => Date.now() + aheadMs },
     partRows: 10,

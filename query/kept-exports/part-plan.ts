@@ -9,6 +9,7 @@ import { fieldOf } from '../../platform/json.ts';
 import type { ExportAsked } from '../export/export-request.ts';
 import { flatNamesOf, selectWith, statementOf } from '../export/export-select.ts';
 import type { FlatNames } from '../export/flat-columns.ts';
+import { type PlannedSegments, plannedSegments, readPlannedSegments } from './planned-segments.ts';
 
 export interface PartPlan {
   partCount: number;
@@ -16,6 +17,8 @@ export interface PartPlan {
   cuts: readonly number[];
   /** With columns=flat: the same names in each file. */
   flat?: FlatNames;
+  /** Where the question names segments: their conditions are the same for each file. */
+  listed?: PlannedSegments;
   /** Of a file: names, and types as ClickHouse calls them. */
   schema: readonly { name: string; type: string }[];
 }
@@ -41,7 +44,8 @@ export async function planParts(
   };
   const described = await read(`DESCRIBE (${sql})`);
   const schema = described.map(([name, type]) => ({ name: String(name), type: String(type) }));
-  const shared = { schema, ...(flat && { flat }) };
+  const listed = plannedSegments(asked.listed);
+  const shared = { schema, ...(flat && { flat }), ...(listed && { listed }) };
   if (asked.what !== 'events') {
     const [[count] = []] = await read(`SELECT toString(count()) FROM (${sql})`);
     const partCount = Math.min(maxParts, Math.max(1, Math.ceil(Number(count) / partRows)));
@@ -84,8 +88,10 @@ export function cutsOf(
 /** What the file of that place, from 0, has. */
 export function askedOfPart(asked: ExportAsked, plan: PartPlan, place: number): ExportAsked {
   if (asked.what !== 'events') return { ...asked, share: { place, of: plan.partCount } };
+  const { fromMs, toMs } = asked;
   return {
     ...asked,
+    whole: { fromMs, toMs },
     fromMs: plan.cuts[place] ?? asked.toMs,
     toMs: plan.cuts[place + 1] ?? asked.toMs,
   };
@@ -107,9 +113,12 @@ export function readPlan(text: string): PartPlan | undefined {
       ? { name, types: types.map(String) }
       : undefined;
   });
+  const segments = fieldOf(value, 'listed');
+  const listed = segments === undefined ? undefined : readPlannedSegments(segments);
+  if (segments !== undefined && listed === undefined) return undefined;
   if (typeof partCount !== 'number' || cuts === undefined || schema === undefined) return undefined;
   if (flatNames !== undefined && flat === undefined) return undefined;
-  return { partCount, cuts, schema, ...(flat && { flat }) };
+  return { partCount, cuts, schema, ...(flat && { flat }), ...(listed && { listed }) };
 }
 
 /** Undefined where it is no list, or has an item that `read` does not know. */

@@ -25,10 +25,14 @@ import {
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
 import type { Log } from '../../platform/log.ts';
 import { runTurns } from '../../platform/turns/run-turns.ts';
+import type { QueueParts } from '../../platform/webhooks/project-deliveries.ts';
+import { publishMessage } from '../../platform/webhooks/publish-message.ts';
 import { ExportsService } from '../../proto/gen/shared/exports/v1/exports_pb.js';
 import { keptExportsAtOnce } from '../calls/turn-bounds.ts';
 import { createExportRoute, type ExportSegments } from '../export/export-route.ts';
+import { readListed } from '../insights/segments/listed-persons.ts';
 import type { ExportParts } from './export-parts.ts';
+import { type ReadSegments, segmentFields } from './export-query.ts';
 import { createExportsRpc } from './exports-rpc.ts';
 import { createFilesRoute } from './files/files-route.ts';
 import { defaultMaxBytesOfProject, type KeptRoom } from './files/write-part.ts';
@@ -39,6 +43,7 @@ export interface KeptExportsOptions
   extends Pick<ExportParts, 'completeUntilMs' | 'project' | 'publicUrl'>,
     ExportSegments {
   nats: NatsConnection;
+  webhooks: QueueParts['webhooks'];
   /** Without it new records use the room that is kept back in the bucket, too. */
   bucketRoom?: BucketRoom;
   clickhouse: Groups<RowReader & ResultReader>;
@@ -92,14 +97,20 @@ export async function openKeptExports(options: KeptExportsOptions): Promise<Kept
     known: (key) => bucket.get(key)?.record,
     ...{ files, directoryId, room },
     group: (projectId) => clickhouse.ofProject(projectId),
+    readSegments: readSegmentsOf(options),
     partRows: options.partRows ?? usualPartRows,
     ...{ members: mail.members, sendMail: mail.send },
+    deliveries: {
+      webhooks: options.webhooks,
+      publish: (subject, content, messageId) => publishMessage(nats, subject, content, messageId),
+    },
     stopping: stopping.signal,
   };
   const { bucketRoom } = options;
   const find = createFindExport(bucket, clock);
   const rpc = createExportsRpc({
     ...{ bucket, find, directoryId, bucketRoom, room, clock },
+    readSegments: parts.readSegments,
     removeFiles: (projectId, id) => files.remove(projectId, id),
   });
   const turns = runTurns<[key: string, record: ExportRecord]>({
@@ -132,6 +143,16 @@ export async function openKeptExports(options: KeptExportsOptions): Promise<Kept
       await bucket.close();
     },
   };
+}
+
+/** Without a place where segments are found there are none. */
+function readSegmentsOf({
+  findSegment = async () => undefined,
+  timezoneOf = () => 'UTC',
+  clock,
+}: KeptExportsOptions): ReadSegments {
+  const sources = { findSegment, timezoneOf, clock };
+  return (projectId, query) => readListed(sources, projectId, query, segmentFields);
 }
 
 /** Of the project's exports on the disk. */

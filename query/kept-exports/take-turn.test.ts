@@ -21,6 +21,8 @@ import {
 } from '../../platform/exports/export-record.ts';
 import { createLog } from '../../platform/log.ts';
 import type { Mail, MailOutcome } from '../../platform/mail/mail.ts';
+import { decodeDelivery } from '../../platform/webhooks/delivery.ts';
+import type { WebhookRecord } from '../../platform/webhooks/webhook-record.ts';
 import {
   CancelRequestSchema,
   ExportFormat,
@@ -30,6 +32,7 @@ import {
 import { useBroker, useEngine } from '../../test/harness/servers/use-servers.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { Mortal } from '../../test/harness/turns/mortal.ts';
+import { noSegments } from '../insights/segments/listed-persons.ts';
 import type { ExportParts } from './export-parts.ts';
 import { createExportsRpc } from './exports-rpc.ts';
 import { createFindExport } from './find-export.ts';
@@ -49,6 +52,7 @@ let clickhouse: DatabaseClient;
 let nowMs = 0;
 let key = '';
 const mails: Mail[] = [];
+const deliveries: { subject: string; messageId: string; payload: Record<string, unknown> }[] = [];
 let outcome: MailOutcome;
 let place = 0;
 
@@ -72,6 +76,7 @@ afterAll(() => rmSync(dataDir, { recursive: true }));
 beforeEach(async () => {
   nowMs = Date.UTC(2026, 10, 1);
   mails.length = 0;
+  deliveries.length = 0;
   outcome = { kind: 'sent' };
   key = exportKey(projectId, place++);
   await states.create(key, newRecord());
@@ -92,7 +97,14 @@ function newRecord(fields: Partial<ExportRecord> = {}): ExportRecord {
       progressMs: nowMs,
       expireMs: 0,
     },
-    ...{ completeUntilMs: 0, partCount: 0, parts: [], hasFiles: true, isTold: false },
+    ...{
+      completeUntilMs: 0,
+      partCount: 0,
+      parts: [],
+      hasFiles: true,
+      isTold: false,
+      areQueued: false,
+    },
     ...{ tries: 0, nextTryMs: 0, leaseEndMs: 0 },
     ...fields,
   };
@@ -109,6 +121,14 @@ function partsOf(changes: Partial<ExportParts> = {}): ExportParts {
     },
     group: () => clickhouse,
     completeUntilMs: async () => nowMs,
+    readSegments: async () => noSegments,
+    deliveries: {
+      webhooks: { webhooksOf: () => [webhook] },
+      async publish(subject, content, messageId) {
+        deliveries.push({ subject, messageId, payload: payloadIn(content) });
+        return { kind: 'stored', seq: 1, duplicate: false };
+      },
+    },
     partRows: 10,
     project: () => ({ organizationId: 'org', displayName: 'Shop' }),
     members: (_, ids) => ids.map((customerId) => ({ customerId, email: 'ada@a.example' })),
@@ -122,6 +142,23 @@ function partsOf(changes: Partial<ExportParts> = {}): ExportParts {
     log,
     ...changes,
   };
+}
+
+const webhook: WebhookRecord = {
+  ...{
+    id: 'hook',
+    name: 'CRM',
+    description: '',
+    endpointUrl: 'https://a.example/',
+    status: 'ACTIVE',
+  },
+  ...{ sealedSecret: '', createTime: '', updateTime: '', activeTime: '' },
+  subscriptions: [{ subjectType: 'PROJECT', subjectId: projectId, eventType: 'export_ready' }],
+};
+
+function payloadIn(content: Uint8Array): Record<string, unknown> {
+  const delivery = decodeDelivery(content);
+  return JSON.parse(String(delivery?.payload));
 }
 
 const turn = (changes: Partial<ExportParts> = {}) => takeTurn(partsOf(changes), key);
@@ -164,7 +201,9 @@ describe('a process that dies', () => {
     for (const isDone of [false, true]) {
       for (let dieAt = 1; ; dieAt++) {
         mails.length = 0;
+        deliveries.length = 0;
         const mortal = new Mortal(dieAt, isDone);
+        const { deliveries: own } = partsOf();
         const dying: Partial<ExportParts> = {
           states: {
             get: states.get.bind(states),
@@ -178,6 +217,7 @@ describe('a process that dies', () => {
             readText: files.readText.bind(files),
             remove: mortal.step(files.remove.bind(files)),
           },
+          deliveries: { ...own, publish: mortal.step(own.publish) },
           sendMail: mortal.step(async (_, mail) => {
             mails.push(mail);
             return outcome;
@@ -198,6 +238,8 @@ describe('a process that dies', () => {
         // Where it died between the taking of the mail and the write, it is the same mail again.
         expect(new Set(mails.map(({ messageId }) => messageId)).size).toBe(1);
         expect(mails.length).toBeLessThanOrEqual(2);
+        // The stream keeps one of a name.
+        expect(new Set(deliveries.map(({ messageId }) => messageId)).size).toBe(1);
         await change(newRecord());
       }
     }
@@ -316,13 +358,8 @@ describe('the end of an export', () => {
     const { room } = partsOf();
     const clock = { nowMs: () => nowMs };
     const find = createFindExport(bucket, clock);
-    const rpc = createExportsRpc({
-      bucket,
-      find,
-      directoryId: 'own',
-      room,
-      clock,
-    });
+    const { readSegments } = partsOf();
+    const rpc = createExportsRpc({ bucket, find, directoryId: 'own', readSegments, room, clock });
     const { id } = await record();
     const caller = {
       projectId,
@@ -362,5 +399,50 @@ describe('the asker', () => {
     await turn({ members: () => [] });
     expect(await record()).toMatchObject({ state: 'ready', isTold: true });
     expect(mails).toEqual([]);
+  });
+});
+
+describe('webhooks', () => {
+  it('that subscribe to the project are told what is ready', async () => {
+    await turn();
+    const { id, parts, expireMs, areQueued } = await record();
+    expect(areQueued).toBe(true);
+    expect(deliveries).toHaveLength(1);
+    expect(deliveries[0]).toMatchObject({ subject: expect.stringContaining('hook') });
+    expect(deliveries[0]?.payload).toMatchObject({
+      ...{ webhookId: 'hook', organizationId: 'org', projectId, eventType: 'export_ready' },
+      data: {
+        ...{ eventId: id, exportId: id, what: 'events', format: 'ndjson', rows: 30 },
+        files: parts.map(({ name }) => name),
+        completeUntil: new Date(nowMs).toISOString(),
+        expireTime: new Date(expireMs).toISOString(),
+      },
+    });
+  });
+
+  it('are told later where the broker does not answer, and mails go on then', async () => {
+    const { deliveries: own } = partsOf();
+    const silent = { ...own, publish: async () => ({ kind: 'full' }) as const };
+    await turn({ deliveries: silent });
+    expect(await record()).toMatchObject({ state: 'ready', isTold: false, tries: 1 });
+    expect(mails).toEqual([]);
+    nowMs += 60_000;
+    await turn();
+    expect(await record()).toMatchObject({ isTold: true, areQueued: true, tries: 0 });
+    expect([deliveries.length, mails.length]).toEqual([1, 1]);
+  });
+
+  it('of other projects, and those that are inactive, are told nothing', async () => {
+    const { deliveries: own } = partsOf();
+    const [subscription] = webhook.subscriptions;
+    if (subscription?.subjectType !== 'PROJECT') return expect.fail('no subscription');
+    const others: WebhookRecord[] = [
+      { ...webhook, status: 'INACTIVE' },
+      { ...webhook, subscriptions: [{ ...subscription, subjectId: 'prj_other' }] },
+      { ...webhook, subscriptions: [{ ...subscription, eventType: 'alert' }] },
+    ];
+    await turn({ deliveries: { ...own, webhooks: { webhooksOf: () => others } } });
+    expect(await record()).toMatchObject({ isTold: true });
+    expect(deliveries).toEqual([]);
   });
 });

@@ -15,6 +15,7 @@ import { askedOf, queryOf } from './export-query.ts';
 import { manifestFile, manifestOf } from './files/manifest.ts';
 import { partName, refuseFull, writePart } from './files/write-part.ts';
 import { askedOfPart, type PartPlan, planFile, planParts, readPlan } from './part-plan.ts';
+import { listedOf } from './planned-segments.ts';
 
 /** The files of an export that is ready are kept so long. */
 export const keptDays = 7;
@@ -50,13 +51,15 @@ async function step(
 ): Promise<Changes> {
   const { files, clock, room } = parts;
   const { id } = record;
-  const asked = askedOf(queryOf(record.query));
+  const query = queryOf(record.query);
+  const asked = askedOf(query);
   if (record.partCount === 0) {
     // Before any statement begins: whatever was accepted before this moment is in the files.
     const completeUntilMs = (await parts.completeUntilMs(projectId)) ?? 0;
     await refuseFull(room, projectId, 0);
     const bounds = { partRows: parts.partRows, signal };
-    const plan = await planParts(parts.group(projectId), projectId, asked, bounds);
+    const listed = await parts.readSegments(projectId, query);
+    const plan = await planParts(parts.group(projectId), projectId, { ...asked, listed }, bounds);
     await files.make(projectId, id);
     await files.write(projectId, id, planFile, (file) => file.writeFile(JSON.stringify(plan)));
     const { partCount } = plan;
@@ -65,7 +68,8 @@ async function step(
   const plan = await planOf(parts, projectId, id);
   const place = record.parts.length;
   if (place < record.partCount) {
-    const ofPart = askedOfPart(asked, plan, place);
+    const listed = plan.listed && listedOf(plan.listed, query);
+    const ofPart = askedOfPart({ ...asked, ...(listed && { listed }) }, plan, place);
     const select = selectWith(statementOf(projectId, ofPart, plan.flat), ofPart, signal);
     const bytes = parts.group(projectId).stream(select, exportFormats[asked.format].engine);
     const named = { projectId, id, name: partName(asked, place) };
@@ -76,7 +80,7 @@ async function step(
   }
   const stateMs = clock.nowMs();
   const expireMs = stateMs + keptDays * dayMs;
-  const text = manifestOf({ ...record, expireMs }, asked, plan.schema);
+  const text = manifestOf({ ...record, expireMs }, asked, plan);
   await files.write(projectId, id, manifestFile, (file) => file.writeFile(text));
   const sha256 = createHash('sha256').update(text).digest('hex');
   const manifest = { name: manifestFile, bytes: Buffer.byteLength(text), rows: 0, sha256 };

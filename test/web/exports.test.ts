@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
+import { call } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import type { Reader } from '../harness/web/web-app.ts';
@@ -61,6 +62,31 @@ describe.runIf(hasBrowser)('kept exports', () => {
       .getByText('cancelled', { exact: true })
       .waitFor();
     await page.setViewportSize({ width: 1280, height: 800 });
+    expect(visitor.faults).toEqual([]);
+  }, 180_000);
+
+  it('are of the persons of a segment, which is chosen by keyboard', async () => {
+    const { page } = visitor;
+    const trait = { property: 'plan', operator: 'FILTER_OPERATOR_EQUALS', value: 'pro' };
+    const { baseUrl, projectId } = web.stack;
+    const signedIn = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', web.admin);
+    const authorization = `Bearer ${signedIn.body['accessToken']}`;
+    const segment = { displayName: 'Pro people', condition: { groups: [{ tests: [{ trait }] }] } };
+    const path = '/dashboard.segments.v1.SegmentsService/Create';
+    const headers = { authorization, 'x-project-id': projectId };
+    expect((await call(baseUrl, path, '', segment, headers)).status).toBe(200);
+    await goOn(page, '/exports');
+    await button(page, 'New export').press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'New export' });
+    await dialog.getByLabel('What', { exact: true }).selectOption('Profiles');
+    await dialog.getByLabel('Format', { exact: true }).selectOption('Arrow');
+    await dialog.getByRole('button', { name: 'Segment', exact: true }).press('Enter');
+    await page.getByRole('menuitemcheckbox', { name: 'Pro people' }).press('Enter');
+    await dialog.getByText('Pro people').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Export', exact: true }).press('Enter');
+    const card = page.getByRole('region', { name: 'Profiles, Arrow, 1 segment' });
+    await card.getByText('ready', { exact: true }).waitFor();
     expect(visitor.faults).toEqual([]);
   }, 180_000);
 

@@ -27,8 +27,6 @@ export function ExportMenu(props: {
 }) {
   const { projectId, what, params, conditions } = props;
   const [isBusy, setBusy] = useState(false);
-  // What is kept knows no segments: it would be of everybody.
-  const hasSegments = Boolean(params['segments'] || params['not_in_segments']);
   const take = async ({ format, extension, columns }: (typeof formats)[number]): Promise<void> => {
     setBusy(true);
     try {
@@ -67,7 +65,7 @@ export function ExportMenu(props: {
           {form.name}
         </MenuItem>
       ))}
-      {hasRole(Role.MEMBER) && !hasSegments
+      {hasRole(Role.MEMBER)
         ? formats.map((form) => (
             <MenuItem key={form.extension} onChoose={() => void (isBusy || keep(form))}>
               {`Keep for 7 days: ${form.name}`}

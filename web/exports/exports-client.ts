@@ -56,13 +56,19 @@ export async function keepExport(projectId: string, asked: Asked): Promise<void>
     columns: asked.isFlat ? ExportColumns.FLAT : ExportColumns.MAPS,
     compression: isPacked ? ExportCompression.GZIP : ExportCompression.UNSPECIFIED,
     timeRange: { ...(from && { from }), ...(to && { to }) },
-    kinds: params['kinds'] ? params['kinds'].split(',') : [],
+    kinds: listOf(params['kinds']),
+    segments: listOf(params['segments']),
+    notInSegments: listOf(params['not_in_segments']),
     distinctId: params['distinct_id'] ?? '',
     profileId: params['profile_id'] ?? '',
     sessionId: params['session_id'] ?? '',
     filters: asked.conditions.map(toPropertyFilter),
   };
   await exportsClient.create({ query }, inProject(projectId));
+}
+
+function listOf(text: string | undefined): string[] {
+  return text ? text.split(',') : [];
 }
 
 function asTimestamp(text: string | undefined): Timestamp | undefined {
@@ -74,7 +80,8 @@ export function queryText(query: ExportQuery | undefined): string {
   if (query === undefined) return '';
   const what = whats.find((one) => one.what === query.what)?.name ?? '';
   const format = formats.find((one) => one.format === query.format)?.name ?? '';
-  const { kinds, filters, distinctId, profileId, sessionId } = query;
+  const { kinds, filters, distinctId, profileId, sessionId, segments, notInSegments } = query;
+  const segmentCount = segments.length + notInSegments.length;
   const person = distinctId || profileId ? ['one person'] : [];
   return [
     ...[what, format.split(',')[0]],
@@ -82,6 +89,7 @@ export function queryText(query: ExportQuery | undefined): string {
       ? [kinds.length > 3 ? plural(kinds.length, 'kind') : kinds.join(', ')]
       : []),
     ...(filters.length > 0 ? [plural(filters.length, 'filter')] : []),
+    ...(segmentCount > 0 ? [plural(segmentCount, 'segment')] : []),
     ...person,
     ...(sessionId ? ['one visit'] : []),
   ].join(', ');

@@ -3,6 +3,8 @@
 import { useState } from 'preact/hooks';
 import { Check, Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
+import { SegmentBar } from '../filter/segment-bar.tsx';
+import { exportParams, type SegmentFilter } from '../filter/segment-names.ts';
 import { type FormatName, formats, keepExport, type WhatName, whats } from './exports-client.ts';
 
 export function NewExport({ projectId, onAsked }: { projectId: string; onAsked: () => void }) {
@@ -11,8 +13,10 @@ export function NewExport({ projectId, onAsked }: { projectId: string; onAsked: 
   const [isFlat, setFlat] = useState(false);
   const [from, setFrom] = useState('');
   const [to, setTo] = useState('');
+  const [segments, setSegments] = useState<SegmentFilter>({ segments: [], notInSegments: [] });
   const send = async (): Promise<void> => {
-    const params = { from: from && `${from}T00:00:00Z`, to: to && dayAfter(to) };
+    const range = { from: from && `${from}T00:00:00Z`, to: to && dayAfter(to) };
+    const params = { ...range, ...exportParams(segments) };
     const isFlatHere = isFlat && what !== 'activity';
     await keepExport(projectId, { what, format, isFlat: isFlatHere, params, conditions: [] });
     onAsked();
@@ -37,6 +41,7 @@ export function NewExport({ projectId, onAsked }: { projectId: string; onAsked: 
           onValue={setTo}
         />
       </div>
+      <SegmentBar chosen={segments} onChange={setSegments} />
       {what === 'activity' ? null : (
         <Check
           label="A column for each property, up to 250 of them"

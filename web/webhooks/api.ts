@@ -88,7 +88,11 @@ export const webhooksApi = {
 
 export const projectSubject = 'WEBHOOK_SUBJECT_TYPE_PROJECT';
 export const projectSubscriptionType = 'WEBHOOK_SUBSCRIPTION_TYPE_EVENT';
-export const alertSubscriptionType = 'WEBHOOK_SUBSCRIPTION_TYPE_ALERT';
+/** Of what happens in a project besides its events; they have no filter. */
+export const happeningTypes = [
+  'WEBHOOK_SUBSCRIPTION_TYPE_ALERT',
+  'WEBHOOK_SUBSCRIPTION_TYPE_EXPORT_READY',
+] as const;
 
 /** What room events are about. */
 export const subjects = [
@@ -100,7 +104,8 @@ export const subjects = [
 /** `event`: the type that is delivered. */
 export const subscriptionTypes = [
   { value: projectSubscriptionType, name: 'An event of a project came', event: 'event' },
-  { value: alertSubscriptionType, name: 'An alert of a project changed', event: 'alert' },
+  { value: happeningTypes[0], name: 'An alert of a project changed', event: 'alert' },
+  { value: happeningTypes[1], name: 'An export of a project is ready', event: 'export_ready' },
   {
     value: 'WEBHOOK_SUBSCRIPTION_TYPE_MESSAGE_SENT',
     name: 'A message was sent',

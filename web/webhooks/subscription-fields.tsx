@@ -14,7 +14,7 @@ import { KindPicker } from '../filter/kind-picker.tsx';
 import { SuggestingProject } from '../filter/schema.ts';
 import { currentOrg, currentProject, projectsOf } from '../workspace.ts';
 import {
-  alertSubscriptionType,
+  happeningTypes,
   type PropertyFilterJson,
   projectSubject,
   projectSubscriptionType,
@@ -47,7 +47,11 @@ export function SubscriptionFields(props: {
 }
 
 function isOfProject(type: string): boolean {
-  return type === projectSubscriptionType || type === alertSubscriptionType;
+  return type === projectSubscriptionType || isHappening(type);
+}
+
+function isHappening(type: string): boolean {
+  return happeningTypes.some((one) => one === type);
 }
 
 /** A type of the other sort has other subjects and another filter. */
@@ -55,8 +59,7 @@ function ofType(value: Subscription, subscription_type: string): Subscription {
   const isProject = isOfProject(subscription_type);
   if (isProject === isOfProject(value.subscription_type)) {
     const { filter, ...rest } = value;
-    // Alerts have none.
-    const kept = filter && subscription_type !== alertSubscriptionType ? { filter } : {};
+    const kept = filter && !isHappening(subscription_type) ? { filter } : {};
     return { ...rest, ...kept, subscription_type };
   }
   return isProject

@@ -15,6 +15,7 @@ import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { currentOrg, hasRole, Role, workspace } from '../workspace.ts';
 import {
+  projectSubject,
   projectSubscriptionType,
   type Subscription,
   statusOf,
@@ -150,14 +151,15 @@ function Facts({ webhook }: { webhook: Webhook }) {
 
 function When({ subscription: one }: { subscription: Subscription }) {
   const type = subscriptionTypes.find(({ value }) => value === one.subscription_type)?.name;
-  if (one.subscription_type === projectSubscriptionType) {
+  if (one.subject_type === projectSubject) {
     const { kinds = [], properties = [] } = one.filter ?? {};
+    const isOfEvents = one.subscription_type === projectSubscriptionType;
     const project = workspace.value?.projects.find(({ id }) => id === one.subject_id);
     const where = properties.map((filter) => inWords(conditionOf(filter))).join(', ');
     return (
       <>
-        {type} · project: {project?.displayName ?? <code>{one.subject_id}</code>} ·{' '}
-        {kinds.length > 0 ? kinds.join(', ') : 'every kind'}
+        {type} · project: {project?.displayName ?? <code>{one.subject_id}</code>}
+        {isOfEvents ? ` · ${kinds.length > 0 ? kinds.join(', ') : 'every kind'}` : ''}
         {where ? ` · where ${where}` : ''}
       </>
     );

@@ -11,7 +11,7 @@ export const manifestFile = 'manifest.json';
 export function manifestOf(
   record: ExportRecord,
   asked: ExportAsked,
-  schema: PartPlan['schema'],
+  { schema, listed }: Pick<PartPlan, 'schema' | 'listed'>,
 ): string {
   const { rows, bytes } = sizeOf(record);
   const moment = (ms: number): string => new Date(ms).toISOString();
@@ -25,6 +25,9 @@ export function manifestOf(
     to: moment(asked.toMs),
     kinds: asked.kinds,
     filters: fieldOf(record.query, 'filters') ?? [],
+    segments: asked.filter?.segments ?? [],
+    not_in_segments: asked.filter?.notInSegments ?? [],
+    segment_conditions: listed?.conditions ?? {},
     complete_until: record.completeUntilMs === 0 ? null : moment(record.completeUntilMs),
     create_time: moment(record.createMs),
     expire_time: moment(record.expireMs),

@@ -3,9 +3,14 @@
 
 import type { JsonObject } from '../../../platform/json.ts';
 import { type PayloadValue, payloadOf, renderEvent } from '../../../platform/webhooks/payload.ts';
-import type { EventType } from '../../../platform/webhooks/webhook-record.ts';
+import {
+  type EventType,
+  isProjectEventType,
+  type ProjectEventType,
+} from '../../../platform/webhooks/webhook-record.ts';
 import { wellKnownKinds } from '../../../proto/wire/well-known-kinds.ts';
 import { alertData, exampleAlert } from './alert-type.ts';
+import { exampleExport, exportData } from './export-type.ts';
 
 export const meaningOf: Readonly<Record<EventType, string>> = {
   message_sent: 'A message was sent in a room.',
@@ -16,6 +21,7 @@ export const meaningOf: Readonly<Record<EventType, string>> = {
   block_response_sent: 'A block response was submitted.',
   event: 'An event of a kind that the webhook subscribes to came.',
   alert: 'The state of an alert changed.',
+  export_ready: 'A kept export is ready: its files can be fetched.',
 };
 
 /** Examples belong to no project. */
@@ -30,6 +36,21 @@ const exampleTexts: Readonly<Record<string, string>> = {
   response_id: 'response-1',
 };
 
+interface ExampleOf {
+  organizationId: string;
+  projectId: string;
+  eventId: string;
+  occurTimeMs: number;
+}
+
+/** What happens in a project besides its events: the schema of its data, and an example. */
+const happenings: Readonly<
+  Record<ProjectEventType, { data: JsonObject; example: (of: ExampleOf) => string }>
+> = {
+  alert: { data: alertData, example: exampleAlert },
+  export_ready: { data: exportData, example: exampleExport },
+};
+
 /** The kind of the example of the type `event`. */
 const exampleKind = 'order_refunded';
 
@@ -38,8 +59,9 @@ export function exampleEvent(
   eventType: EventType,
   of: { organizationId: string; eventId: string; occurTimeMs: number },
 ): { projectId: string; part: string } {
-  if (eventType === 'alert') {
-    return { projectId: noProject, part: exampleAlert({ ...of, projectId: noProject }) };
+  if (isProjectEventType(eventType)) {
+    const { example } = happenings[eventType];
+    return { projectId: noProject, part: example({ ...of, projectId: noProject }) };
   }
   const kind = eventType === 'event' ? exampleKind : eventType;
   const properties = new Map<string, PayloadValue>();
@@ -76,14 +98,14 @@ const sourceSchema = {
 };
 
 /** Throws for a type of rooms whose kind lists none: its schema would be empty, and its example without ids. */
-function listedProperties(eventType: Exclude<EventType, 'alert'>) {
+function listedProperties(eventType: Exclude<EventType, ProjectEventType>) {
   if (eventType === 'event') return [];
   const listed = wellKnownKinds.get(eventType);
   if (listed === undefined) throw new Error(`${eventType} is not among the well-known kinds`);
   return listed;
 }
 
-function dataOfEvent(eventType: Exclude<EventType, 'alert'>): JsonObject {
+function dataOfEvent(eventType: Exclude<EventType, ProjectEventType>): JsonObject {
   const wellKnown = listedProperties(eventType);
   // Ids too are texts.
   const properties = Object.fromEntries(wellKnown.map(({ camelName }) => [camelName, text]));
@@ -99,7 +121,7 @@ function dataOfEvent(eventType: Exclude<EventType, 'alert'>): JsonObject {
 
 /** JSON Schema, 2020-12. */
 export function payloadSchema(eventType: EventType): JsonObject {
-  const isEvent = eventType !== 'alert';
+  const isEvent = !isProjectEventType(eventType);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
@@ -113,7 +135,7 @@ export function payloadSchema(eventType: EventType): JsonObject {
       occurTime: { ...text, format: 'date-time' },
       ...(isEvent && { source: sourceSchema }),
       test: { const: true, description: 'Of a test delivery alone: nothing has happened.' },
-      data: isEvent ? dataOfEvent(eventType) : alertData,
+      data: isEvent ? dataOfEvent(eventType) : happenings[eventType].data,
     },
     required: [
       ...['deliveryId', 'webhookId', 'organizationId', 'projectId'],

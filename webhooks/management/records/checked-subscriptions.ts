@@ -9,11 +9,13 @@ import {
   type PropertyFilterRecord,
   propertyFilterOf,
 } from '../../../platform/webhooks/property-filter-record.ts';
-import type {
-  AlertSubscription,
-  ProjectSubscription,
-  RoomSubscription,
-  Subscription,
+import {
+  type HappeningSubscription,
+  isProjectEventType,
+  type ProjectEventType,
+  type ProjectSubscription,
+  type RoomSubscription,
+  type Subscription,
 } from '../../../platform/webhooks/webhook-record.ts';
 import { noSuchProject } from '../http/refusals.ts';
 import type { ManagementParts } from '../management-parts.ts';
@@ -49,11 +51,11 @@ export function checkedSubscriptions(
 function subscriptionOf(json: SubscriptionJson, path: string): Subscription {
   const eventType = eventTypeOf(json.subscription_type);
   const subjectType = subjectTypeOf(json.subject_type);
-  if (eventType === 'event' || eventType === 'alert') {
+  if (eventType === 'event' || isProjectEventType(eventType)) {
     if (subjectType === 'PROJECT') {
       return eventType === 'event'
         ? projectSubscription(json, path)
-        : alertSubscription(json, path);
+        : happeningSubscription(json, eventType, path);
     }
     const rule = `must be ${subjectTypeName('PROJECT')} with ${json.subscription_type}`;
     throw invalidArgument(`${path}.subject_type`, rule);
@@ -82,9 +84,13 @@ function projectSubscription(json: SubscriptionJson, path: string): ProjectSubsc
   };
 }
 
-function alertSubscription(json: SubscriptionJson, path: string): AlertSubscription {
+function happeningSubscription(
+  json: SubscriptionJson,
+  eventType: ProjectEventType,
+  path: string,
+): HappeningSubscription {
   refuseOthers(json.filter ?? {}, `${path}.filter`, 'none');
-  return { subjectType: 'PROJECT', subjectId: json.subject_id, eventType: 'alert' };
+  return { subjectType: 'PROJECT', subjectId: json.subject_id, eventType };
 }
 
 /** The schema lets the filter keys of all types pass. */

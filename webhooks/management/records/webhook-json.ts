@@ -1,6 +1,10 @@
 // The JSON of a webhook's record. The other way is checked-subscriptions.ts's.
 
-import type { Subscription, WebhookRecord } from '../../../platform/webhooks/webhook-record.ts';
+import {
+  isHappening,
+  type Subscription,
+  type WebhookRecord,
+} from '../../../platform/webhooks/webhook-record.ts';
 import { statusName, subjectTypeName, subscriptionTypeName } from '../schema/event-names.ts';
 import type { SubscriptionJson, WebhookJson } from '../schema/webhook-schema.ts';
 
@@ -33,7 +37,7 @@ function subscriptionJson(subscription: Subscription): SubscriptionJson {
 }
 
 function filterJson(subscription: Subscription): NonNullable<SubscriptionJson['filter']> {
-  if (subscription.eventType === 'alert') return {};
+  if (isHappening(subscription)) return {};
   if (subscription.subjectType !== 'PROJECT') {
     const { roomType } = subscription;
     return roomType === undefined ? {} : { room_type: roomType };

@@ -29,6 +29,7 @@ const subscriptionTypeNames = {
   block_response_sent: 'WEBHOOK_SUBSCRIPTION_TYPE_BLOCK_RESPONSE_SENT',
   event: 'WEBHOOK_SUBSCRIPTION_TYPE_EVENT',
   alert: 'WEBHOOK_SUBSCRIPTION_TYPE_ALERT',
+  export_ready: 'WEBHOOK_SUBSCRIPTION_TYPE_EXPORT_READY',
 } as const satisfies Record<EventType, SubscriptionTypeName>;
 
 export const statusNames = webhookStatuses.map(statusName);

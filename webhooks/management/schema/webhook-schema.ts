@@ -34,7 +34,7 @@ export const eventType = {
   type: 'string',
   enum: eventTypes,
   description:
-    'As in the header X-Service-Event: the kind of an event in a room, event for one of any kind, or alert.',
+    'As in the header X-Service-Event: the kind of an event in a room, event for one of any kind, alert, or export_ready.',
 } as const satisfies Schema;
 
 /** common.v1.PropertyFilter in protobuf's JSON. */
@@ -76,7 +76,7 @@ const subscription = {
       type: 'string',
       enum: subjectTypeNames,
       description:
-        'PROJECT goes with the subscription types EVENT and ALERT, the others with the other types.',
+        'PROJECT goes with the subscription types EVENT, ALERT and EXPORT_READY, the others with the other types.',
     },
     subject_id: {
       type: 'string',
@@ -94,7 +94,7 @@ const subscription = {
           minLength: 1,
           maxLength: 100,
           description:
-            'Only rooms of this type match, such as chat, post or video. Not of the types EVENT and ALERT.',
+            'Only rooms of this type match, such as chat, post or video. Not of the types EVENT, ALERT and EXPORT_READY.',
         },
         kinds: {
           type: 'array',

@@ -130,6 +130,21 @@ export declare type ExportQuery = Message<"shared.exports.v1.ExportQuery"> & {
    * @generated from field: string session_id = 10;
    */
   sessionId: string;
+
+  /**
+   * Ids of segments: persons who are in all of them. At most 5, with those of `not_in_segments`. Their conditions are those
+   * of the moment at which the first file is planned.
+   *
+   * @generated from field: repeated string segments = 20;
+   */
+  segments: string[];
+
+  /**
+   * Ids of segments: persons who are in none of them.
+   *
+   * @generated from field: repeated string not_in_segments = 21;
+   */
+  notInSegments: string[];
 };
 
 /**
