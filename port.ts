@@ -247,6 +247,7 @@ function registerRoles(
       clock,
       profiles: createProfileQueue({ nats, shards, clock, log }),
       erasures: { ...foundation.erasures, box: control.box, clock },
+      nats,
       log,
       readerOf: principalOf,
       credentialEndOf,

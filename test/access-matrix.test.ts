@@ -103,6 +103,7 @@ const needs: Record<string, Record<string, Need>> = {
     UnmergeProfile: 'shared admin',
     DeleteDataSubject: 'shared admin',
     GetDeletionRequest: 'shared admin',
+    GetDataSubject: 'shared admin',
     '*': 'shared',
   },
   'shared.activity.v1.ActivityService': { '*': 'shared' },

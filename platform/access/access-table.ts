@@ -208,6 +208,7 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['shared.profiles.v1.ProfilesService/UnmergeProfile', sharedAdmin],
   ['shared.profiles.v1.ProfilesService/DeleteDataSubject', sharedAdmin],
   ['shared.profiles.v1.ProfilesService/GetDeletionRequest', sharedAdmin],
+  ['shared.profiles.v1.ProfilesService/GetDataSubject', sharedAdmin],
   ['shared.activity.v1.ActivityService/List', shared],
   ['shared.activity.v1.ActivityService/Watch', shared],
   ['shared.activity.v1.ActivityService/IngestHealth', shared],

@@ -37,7 +37,11 @@ const MiB = 1_048_576;
 const limitOf = (method: string): number =>
   Math.min(MiB, accessTable.get(method)?.maxBodyBytes ?? 0);
 const streamed = 'shared.profiles.v1.ProfilesService/List';
-const streams = [streamed, 'shared.activity.v1.ActivityService/Watch'];
+const streams = [
+  streamed,
+  'shared.profiles.v1.ProfilesService/GetDataSubject',
+  'shared.activity.v1.ActivityService/Watch',
+];
 const unary = [...accessTable.keys()].filter((method) => !streams.includes(method));
 // This customer is no super admin, and access is asked before a body is read.
 const ofOperators = (method: string): boolean => method.startsWith('dashboard.operator.');

@@ -5,23 +5,28 @@ import type { MergedId, Profile } from '../../proto/gen/shared/profiles/v1/profi
 import { inProject } from '../client.ts';
 import { forget, useResource } from '../resource.ts';
 import type { PageProps } from '../router.ts';
-import { navigate } from '../router.ts';
+import { address } from '../router.ts';
 import { Time } from '../time/time.tsx';
-import { CopyButton } from '../ui/copy.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { figure } from '../ui/figures.ts';
-import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { hasRole, Role } from '../workspace.ts';
-import { deviceOf, nameOf, placeOf, profilesClient } from './profiles-client.ts';
+import { ErasureState } from './erasure-state.tsx';
+import { ProfileHead } from './profile-head.tsx';
+import { deviceOf, placeOf, profilesClient } from './profiles-client.ts';
 import { Visits } from './visits.tsx';
 import '../styles/profiles.css';
 
 export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
-  const id = params['profile'] ?? '';
+  const requestId = address.value.query.get('erasure');
+  if (requestId) return <ErasureState projectId={projectId} requestId={requestId} />;
+  return <Person projectId={projectId} id={params['profile'] ?? ''} />;
+}
+
+function Person({ projectId, id }: { projectId: string; id: string }) {
   const found = useResource(`profile ${projectId} ${id}`, (end) =>
     profilesClient.get({ id }, inProject(projectId, end)),
   );
@@ -30,7 +35,7 @@ export function Page({ params }: PageProps) {
   if (!profile) return <Loading of="the profile" />;
   return (
     <>
-      <Head projectId={projectId} profile={profile} />
+      <ProfileHead projectId={projectId} profile={profile} />
       <Numbers profile={profile} />
       <div class="profile-columns">
         <div class="stack">
@@ -40,46 +45,6 @@ export function Page({ params }: PageProps) {
         <Visits projectId={projectId} profileId={profile.id} />
       </div>
     </>
-  );
-}
-
-function Head({ projectId, profile }: { projectId: string; profile: Profile }) {
-  const [isDeleting, setDeleting] = useState(false);
-  const remove = async (): Promise<void> => {
-    await profilesClient.delete({ id: profile.id }, inProject(projectId));
-    forget(`profiles ${projectId}`);
-    toast('Deleted: the profile is in no list and no person’s figure any more');
-    navigate(`/p/${projectId}/profiles`);
-  };
-  return (
-    <div class="page-head">
-      <div>
-        <h1 tabIndex={-1}>{nameOf(profile)}</h1>
-        <p class="row tight mono">
-          {profile.externalId || profile.id}
-          <CopyButton text={profile.externalId || profile.id} what="Id" />
-        </p>
-      </div>
-      {hasRole(Role.MEMBER) ? (
-        <button type="button" onClick={() => setDeleting(true)}>
-          <Icon name="trash" />
-          Delete
-        </button>
-      ) : null}
-      {isDeleting ? (
-        <Confirm
-          title={`Delete ${nameOf(profile)}`}
-          action="Delete the profile"
-          onConfirm={remove}
-          onClose={() => setDeleting(false)}
-        >
-          <p>
-            Traits go, and the person leaves lists and figures of users. Events stay in totals. A
-            later Identify with the same id begins anew.
-          </p>
-        </Confirm>
-      ) : null}
-    </div>
   );
 }
 

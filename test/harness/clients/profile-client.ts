@@ -89,10 +89,15 @@ export async function listProfiles(target: Target, request: object = {}): Promis
 
 /** The frames of List's stream; throws with the error that ends it. */
 async function listPages(target: Target, request: object = {}): Promise<ListedPage[]> {
+  return streamed<ListedPage>(target, 'List', request);
+}
+
+/** The frames of a stream of ProfilesService; throws with the error that ends it. */
+export async function streamed<T>(target: Target, method: string, request: object): Promise<T[]> {
   const message = Buffer.from(JSON.stringify(request));
   const envelope = Buffer.alloc(5);
   envelope.writeUInt32BE(message.length, 1);
-  const response = await fetch(`${target.baseUrl}${shared}/List`, {
+  const response = await fetch(`${target.baseUrl}${shared}/${method}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/connect+json',
@@ -102,14 +107,14 @@ async function listPages(target: Target, request: object = {}): Promise<ListedPa
     body: Buffer.concat([envelope, message]),
   });
   const bytes = Buffer.from(await response.arrayBuffer());
-  const pages: ListedPage[] = [];
+  const frames: T[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = at + 5 + bytes.readUInt32BE(at + 1);
     const frame = JSON.parse(bytes.toString('utf8', at + 5, end));
     const isLast = (bytes[at] ?? 0) & 2;
     if (isLast && frame.error !== undefined) throw new Error(JSON.stringify(frame.error));
-    if (!isLast) pages.push(frame);
+    if (!isLast) frames.push(frame);
     at = end;
   }
-  return pages;
+  return frames;
 }

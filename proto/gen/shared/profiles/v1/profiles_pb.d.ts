@@ -8,6 +8,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { LogicalOperator, PropertyFilter } from "../../../common/v1/filter_pb.js";
+import type { ActivityEvent } from "../../activity/v1/activity_pb.js";
 
 /**
  * Describes the file shared/profiles/v1/profiles.proto.
@@ -612,6 +613,322 @@ export declare type GetDeletionRequestResponse = Message<"shared.profiles.v1.Get
 export declare const GetDeletionRequestResponseSchema: GenMessage<GetDeletionRequestResponse>;
 
 /**
+ * Names a person, by one of the two.
+ *
+ * @generated from message shared.profiles.v1.GetDataSubjectRequest
+ */
+export declare type GetDataSubjectRequest = Message<"shared.profiles.v1.GetDataSubjectRequest"> & {
+  /**
+   * The id that Identify named, or an id that was merged into it, or an anonymous one.
+   *
+   * @generated from field: string external_id = 1;
+   */
+  externalId: string;
+
+  /**
+   * The internal id of a profile.
+   *
+   * @generated from field: string id = 20;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message shared.profiles.v1.GetDataSubjectRequest.
+ * Use `create(GetDataSubjectRequestSchema)` to create a new message.
+ */
+export declare const GetDataSubjectRequestSchema: GenMessage<GetDataSubjectRequest>;
+
+/**
+ * A part of what is held: one of the lists, or the totals, which end the stream.
+ *
+ * @generated from message shared.profiles.v1.GetDataSubjectResponse
+ */
+export declare type GetDataSubjectResponse = Message<"shared.profiles.v1.GetDataSubjectResponse"> & {
+  /**
+   * All ids of the person that an identity call has named or merged, at most 100 a message.
+   *
+   * @generated from field: repeated shared.profiles.v1.HeldId ids = 1;
+   */
+  ids: HeldId[];
+
+  /**
+   * Events of all ids, newest first, at most 1,000 a message.
+   *
+   * @generated from field: repeated shared.activity.v1.ActivityEvent events = 2;
+   */
+  events: ActivityEvent[];
+
+  /**
+   * What was accepted and could not be stored, at most 30 days ago.
+   *
+   * @generated from field: repeated shared.profiles.v1.HeldDeadLetter dead_letters = 3;
+   */
+  deadLetters: HeldDeadLetter[];
+
+  /**
+   * Attempts at webhooks that told of the person, at most 30 days ago.
+   *
+   * @generated from field: repeated shared.profiles.v1.HeldAttempt attempts = 4;
+   */
+  attempts: HeldAttempt[];
+
+  /**
+   * In the last message alone: without it the stream broke off, and is not whole.
+   *
+   * @generated from field: shared.profiles.v1.HeldTotals totals = 5;
+   */
+  totals?: HeldTotals | undefined;
+};
+
+/**
+ * Describes the message shared.profiles.v1.GetDataSubjectResponse.
+ * Use `create(GetDataSubjectResponseSchema)` to create a new message.
+ */
+export declare const GetDataSubjectResponseSchema: GenMessage<GetDataSubjectResponse>;
+
+/**
+ * An id of a person, as identity calls left it.
+ *
+ * @generated from message shared.profiles.v1.HeldId
+ */
+export declare type HeldId = Message<"shared.profiles.v1.HeldId"> & {
+  /**
+   * The id as events carry it.
+   *
+   * @generated from field: string distinct_id = 1;
+   */
+  distinctId: string;
+
+  /**
+   * The internal id: a keyed hash of project and distinct id.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+
+  /**
+   * Whether an Identify named it.
+   *
+   * @generated from field: bool named = 3;
+   */
+  named: boolean;
+
+  /**
+   * Whether the profile was hidden by Delete.
+   *
+   * @generated from field: bool hidden = 4;
+   */
+  hidden: boolean;
+
+  /**
+   * The device id that came with Identify; else empty.
+   *
+   * @generated from field: string device_id = 5;
+   */
+  deviceId: string;
+
+  /**
+   * Each trait as JSON text.
+   *
+   * @generated from field: map<string, string> traits = 6;
+   */
+  traits: { [key: string]: string };
+
+  /**
+   * The first Identify, or the merge that made the record.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 7;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * The last change of a trait.
+   *
+   * @generated from field: google.protobuf.Timestamp update_time = 8;
+   */
+  updateTime?: Timestamp | undefined;
+
+  /**
+   * The id that it is merged into; empty where it is merged into none.
+   *
+   * @generated from field: string merged_into = 9;
+   */
+  mergedInto: string;
+
+  /**
+   * When it was merged; absent where it is not.
+   *
+   * @generated from field: google.protobuf.Timestamp merge_time = 10;
+   */
+  mergeTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message shared.profiles.v1.HeldId.
+ * Use `create(HeldIdSchema)` to create a new message.
+ */
+export declare const HeldIdSchema: GenMessage<HeldId>;
+
+/**
+ * Something that was accepted and could not become a row.
+ *
+ * @generated from message shared.profiles.v1.HeldDeadLetter
+ */
+export declare type HeldDeadLetter = Message<"shared.profiles.v1.HeldDeadLetter"> & {
+  /**
+   * When it was put aside.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * The rule or failure, as IngestHealth names it.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * Events in it.
+   *
+   * @generated from field: uint32 events = 3;
+   */
+  events: number;
+
+  /**
+   * As the sender sent it, JSON or protobuf. Empty for one of several events, which may be of other people.
+   *
+   * @generated from field: bytes content = 4;
+   */
+  content: Uint8Array;
+};
+
+/**
+ * Describes the message shared.profiles.v1.HeldDeadLetter.
+ * Use `create(HeldDeadLetterSchema)` to create a new message.
+ */
+export declare const HeldDeadLetterSchema: GenMessage<HeldDeadLetter>;
+
+/**
+ * An attempt at a webhook.
+ *
+ * @generated from message shared.profiles.v1.HeldAttempt
+ */
+export declare type HeldAttempt = Message<"shared.profiles.v1.HeldAttempt"> & {
+  /**
+   * The delivery: the same for all attempts at it.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId: string;
+
+  /**
+   * The webhook.
+   *
+   * @generated from field: string webhook_id = 2;
+   */
+  webhookId: string;
+
+  /**
+   * The type of what was told.
+   *
+   * @generated from field: string event_type = 3;
+   */
+  eventType: string;
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp attempt_time = 4;
+   */
+  attemptTime?: Timestamp | undefined;
+
+  /**
+   * Where it was sent.
+   *
+   * @generated from field: string endpoint_url = 5;
+   */
+  endpointUrl: string;
+
+  /**
+   * SUCCEEDED, FAILED_WILL_RETRY, EXHAUSTED or SKIPPED.
+   *
+   * @generated from field: string status = 6;
+   */
+  status: string;
+
+  /**
+   * What was sent, as JSON text; in the first attempt of a delivery only, and empty where it was too large to be kept.
+   *
+   * @generated from field: string payload = 7;
+   */
+  payload: string;
+
+  /**
+   * What the receiver answered, where that is kept.
+   *
+   * @generated from field: string response_body = 8;
+   */
+  responseBody: string;
+};
+
+/**
+ * Describes the message shared.profiles.v1.HeldAttempt.
+ * Use `create(HeldAttemptSchema)` to create a new message.
+ */
+export declare const HeldAttemptSchema: GenMessage<HeldAttempt>;
+
+/**
+ * How much was answered.
+ *
+ * @generated from message shared.profiles.v1.HeldTotals
+ */
+export declare type HeldTotals = Message<"shared.profiles.v1.HeldTotals"> & {
+  /**
+   * HeldIds.
+   *
+   * @generated from field: optional uint64 ids = 1;
+   */
+  ids?: bigint | undefined;
+
+  /**
+   * Events.
+   *
+   * @generated from field: optional uint64 events = 2;
+   */
+  events?: bigint | undefined;
+
+  /**
+   * HeldDeadLetters.
+   *
+   * @generated from field: optional uint64 dead_letters = 3;
+   */
+  deadLetters?: bigint | undefined;
+
+  /**
+   * HeldAttempts.
+   *
+   * @generated from field: optional uint64 attempts = 4;
+   */
+  attempts?: bigint | undefined;
+
+  /**
+   * All that was accepted before this moment is among it; absent where nobody could tell.
+   *
+   * @generated from field: google.protobuf.Timestamp complete_until = 5;
+   */
+  completeUntil?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message shared.profiles.v1.HeldTotals.
+ * Use `create(HeldTotalsSchema)` to create a new message.
+ */
+export declare const HeldTotalsSchema: GenMessage<HeldTotals>;
+
+/**
  * Names the merge to take back.
  *
  * @generated from message shared.profiles.v1.UnmergeProfileRequest
@@ -859,6 +1176,19 @@ export declare const ProfilesService: GenService<{
     methodKind: "unary";
     input: typeof GetDeletionRequestRequestSchema;
     output: typeof GetDeletionRequestResponseSchema;
+  },
+  /**
+   * Everything that is held of a person, for whoever asks what that is: ids with their traits and devices, events, dead
+   * letters and deliveries of webhooks, in this order; the last message has the totals. What is summed up from these is
+   * left out: days, visits, activity, counts. A hidden profile is answered too. A person of whom nothing is held gets
+   * totals of 0. A customer needs the role admin.
+   *
+   * @generated from rpc shared.profiles.v1.ProfilesService.GetDataSubject
+   */
+  getDataSubject: {
+    methodKind: "server_streaming";
+    input: typeof GetDataSubjectRequestSchema;
+    output: typeof GetDataSubjectResponseSchema;
   },
 }>;
 

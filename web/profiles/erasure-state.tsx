@@ -1,0 +1,117 @@
+// How far the erasure of a person is: it stands where the person's page was, and at the same address later.
+
+import { useEffect, useRef } from 'preact/hooks';
+import {
+  ComplianceRequestStatus,
+  type GetDeletionRequestResponse,
+} from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { inProject } from '../client.ts';
+import { usePoll } from '../poll.ts';
+import { useResource } from '../resource.ts';
+import { Time } from '../time/time.tsx';
+import { CopyButton } from '../ui/copy.tsx';
+import { Fault } from '../ui/fault.tsx';
+import { figure } from '../ui/figures.ts';
+import { Loading } from '../ui/loading.tsx';
+import { profilesClient } from './profiles-client.ts';
+
+const pollMs = 1_000;
+
+export function ErasureState({ projectId, requestId }: { projectId: string; requestId: string }) {
+  const found = useResource(`profile erasure ${projectId} ${requestId}`, (end) =>
+    profilesClient.getDeletionRequest({ requestId }, inProject(projectId, end)),
+  );
+  usePoll(pollMs, () => {
+    if (found.data && isUnderWay(found.data) && !found.isLoading) found.reload();
+  });
+  const title = useRef<HTMLHeadingElement>(null);
+  // What was pressed is gone: whoever works by keyboard goes on here.
+  useEffect(() => title.current?.focus(), []);
+  return (
+    <>
+      <div class="page-head">
+        <h1 tabIndex={-1} ref={title}>
+          Erasure of a person
+        </h1>
+      </div>
+      <Fault cause={found.error} retry={found.reload} />
+      {found.isLoading && !found.data ? <Loading of="the request" /> : null}
+      {found.data ? <Request request={found.data} /> : null}
+      <p>
+        <a href={`/p/${projectId}/profiles`}>All profiles</a>
+      </p>
+    </>
+  );
+}
+
+function isUnderWay({ status }: GetDeletionRequestResponse): boolean {
+  const { PENDING, PROCESSING } = ComplianceRequestStatus;
+  return status === PENDING || status === PROCESSING;
+}
+
+function wordsOf(status: ComplianceRequestStatus): { name: string; tone: string; says: string } {
+  switch (status) {
+    case ComplianceRequestStatus.PENDING:
+      return { name: 'waiting', tone: '', says: 'It begins within seconds.' };
+    case ComplianceRequestStatus.PROCESSING:
+      return {
+        name: 'under way',
+        tone: '',
+        says: 'The profile is hidden. What is queued is stored first, then all rows are deleted.',
+      };
+    case ComplianceRequestStatus.COMPLETED:
+      return {
+        name: 'completed',
+        tone: 'good',
+        says: 'A scan found no row of the person. Backups that were taken before have them.',
+      };
+    case ComplianceRequestStatus.FAILED:
+      return { name: 'failed', tone: 'bad', says: 'Ask for the erasure once more.' };
+    case ComplianceRequestStatus.UNSPECIFIED:
+      return { name: 'unknown', tone: '', says: '' };
+    default:
+      return status satisfies never;
+  }
+}
+
+function Request({ request }: { request: GetDeletionRequestResponse }) {
+  const { name, tone, says } = wordsOf(request.status);
+  return (
+    <section class="card" aria-label="State of the request">
+      <p class="row" aria-live="polite">
+        <span class="badge" data-tone={tone}>
+          {name}
+        </span>
+        {says}
+      </p>
+      {request.error ? <p class="bad-text">{request.error}</p> : null}
+      <dl class="facts">
+        <div>
+          <dt>Request</dt>
+          <dd class="row tight mono">
+            {request.requestId}
+            <CopyButton text={request.requestId} what="Id of the request" />
+          </dd>
+        </div>
+        <div>
+          <dt>Asked for</dt>
+          <dd>
+            <Time at={request.requestedAt} />
+          </dd>
+        </div>
+        {request.completedAt ? (
+          <div>
+            <dt>Ended</dt>
+            <dd>
+              <Time at={request.completedAt} />
+            </dd>
+          </div>
+        ) : null}
+        <div>
+          <dt>Events erased</dt>
+          <dd>{figure(request.eventsIdentified ?? 0n)}</dd>
+        </div>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,87 @@
+// The head of a person's page: the name, and what may be done with the person as a whole.
+
+import { useState } from 'preact/hooks';
+import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { inProject } from '../client.ts';
+import { forget } from '../resource.ts';
+import { navigate, setQuery } from '../router.ts';
+import { CopyButton } from '../ui/copy.tsx';
+import { Confirm } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { toast } from '../ui/toasts.tsx';
+import { hasRole, Role } from '../workspace.ts';
+import { ExportHeld } from './export-held.tsx';
+import { nameOf, profilesClient } from './profiles-client.ts';
+
+type Asked = 'delete' | 'erase';
+
+export function ProfileHead({ projectId, profile }: { projectId: string; profile: Profile }) {
+  const [asked, setAsked] = useState<Asked>();
+  const name = nameOf(profile);
+  return (
+    <div class="page-head">
+      <div>
+        <h1 tabIndex={-1}>{name}</h1>
+        <p class="row tight mono">
+          {profile.externalId || profile.id}
+          <CopyButton text={profile.externalId || profile.id} what="Id" />
+        </p>
+      </div>
+      <div class="row tight">
+        {hasRole(Role.ADMIN) ? <ExportHeld projectId={projectId} profile={profile} /> : null}
+        {hasRole(Role.MEMBER) ? (
+          <button type="button" onClick={() => setAsked('delete')}>
+            <Icon name="trash" />
+            Delete
+          </button>
+        ) : null}
+        {hasRole(Role.ADMIN) ? (
+          <button type="button" class="danger-text" onClick={() => setAsked('erase')}>
+            Erase
+          </button>
+        ) : null}
+      </div>
+      {asked === 'delete' ? (
+        <Confirm
+          title={`Delete ${name}`}
+          action="Delete the profile"
+          onConfirm={() => hide(projectId, profile)}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>
+            Traits go, and the person leaves lists and figures of users. Events stay in totals. A
+            later Identify with the same id begins anew.
+          </p>
+        </Confirm>
+      ) : null}
+      {asked === 'erase' ? (
+        <Confirm
+          title={`Erase ${name}`}
+          action="Erase the person"
+          onConfirm={() => erase(projectId, profile)}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>
+            Everything that is held of this person goes for good: the profile with all merged ids,
+            events, visits, dead letters and the log of webhooks. Figures of past days change, and
+            kept exports of the project end.
+          </p>
+        </Confirm>
+      ) : null}
+    </div>
+  );
+}
+
+async function hide(projectId: string, { id }: Profile): Promise<void> {
+  await profilesClient.delete({ id }, inProject(projectId));
+  forget(`profiles ${projectId}`);
+  toast('Deleted: the profile is in no list and no person’s figure any more');
+  navigate(`/p/${projectId}/profiles`);
+}
+
+async function erase(projectId: string, { id }: Profile): Promise<void> {
+  const { requestId } = await profilesClient.deleteDataSubject({ id }, inProject(projectId));
+  forget(`profile`);
+  // In the address, so that whoever must prove the erasure can come back to it.
+  setQuery({ erasure: requestId }, { replace: true });
+}
