@@ -91,7 +91,7 @@ export async function listActivity(
   return { events, nextPageToken };
 }
 
-/** Until all that was accepted so far is stored, in the tables of the views too, of which most questions are answered. */
+/** Until all that was accepted so far is stored, in the tables of the views too, which answer most questions. */
 export async function untilCounted(stack: { baseUrl: string; privateKey: string }): Promise<void> {
   const sinceMs = Date.now();
   const day = (at: number) => new Date(at).toISOString().slice(0, 10);

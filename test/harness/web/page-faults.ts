@@ -29,7 +29,8 @@ export async function rememberFaults(context: BrowserContext, origin: string): P
   });
   context.on('console', (message) => {
     const isFault = message.type() === 'error' || message.type() === 'warning';
-    if (isFault && !busyAnswer.test(message.text())) faults.push(`${message.text()} (${message.location().url})`);
+    if (isFault && !busyAnswer.test(message.text()))
+      faults.push(`${message.text()} (${message.location().url})`);
   });
   context.on('weberror', (error) => faults.push(String(error.error())));
   return faults;
