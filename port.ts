@@ -35,6 +35,7 @@ import { insightMemoryBytes } from './query/calls/turn-bounds.ts';
 import { createCompleteUntil } from './query/insights/run/complete-until.ts';
 import type { KeptExports } from './query/kept-exports/start.ts';
 import { registerQuery } from './query/routes.ts';
+import { createStatementRoute } from './query/statements/statement-route.ts';
 import { type LiveViews, openLiveViews } from './query/watch/live-views.ts';
 import { startTurns } from './turns.ts';
 import { createAttemptLog } from './webhooks/attempts/attempt-log.ts';
@@ -81,7 +82,7 @@ export async function openPort(
       ...webhooks,
       ...(config.roles.includes('control') ? [control.oneClickRoute] : []),
       ...(exports?.routes ?? []),
-      ...(live ? [agentsRoute(foundation)] : []),
+      ...(live ? [agentsRoute(foundation), ...statementRoutes(config, foundation)] : []),
       operatorRoutes,
       ...webPages(config),
       frontPage,
@@ -119,6 +120,16 @@ function scriptPage({ browserPaths }: Config): NodeHttpRoute {
 /** Its tools are calls of this service's own methods. */
 function agentsRoute({ listening, ...foundation }: Foundation): NodeHttpRoute {
   return createMcpRoute({ ...foundation, baseUrl: () => listening.url, descriptorsFile });
+}
+
+/** SQL over a project's own views; where there is no ClickHouse, there is none. */
+function statementRoutes(
+  { engineMemoryBytes, ingestProcesses }: Config,
+  { clickhouse, ...foundation }: Foundation,
+): NodeHttpRoute[] {
+  if (clickhouse === undefined) return [];
+  const memoryBytes = insightMemoryBytes(engineMemoryBytes, ingestProcesses);
+  return [createStatementRoute({ ...foundation, clickhouse, memoryBytes })];
 }
 
 /** Where people can sign in. */

@@ -1,7 +1,8 @@
 // The tables of a database that a backup holds, and what of their database it needs beside them: functions, whose drawn
 // numbers are in every profile's key, and the names of the migrations.
 
-import { type DatabaseClient, databaseHeader } from '../platform/clickhouse/clickhouse.ts';
+import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import { databaseHeader } from '../platform/clickhouse/select-rows.ts';
 
 export interface StoreTable {
   name: string;

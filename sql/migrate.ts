@@ -5,11 +5,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DatabaseClient, databaseHeader } from '../platform/clickhouse/clickhouse.ts';
+import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import { databaseHeader } from '../platform/clickhouse/select-rows.ts';
+import { tokenize } from '../platform/clickhouse/statement-tokens.ts';
 import { type Clock, steadyClock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { createDayLog, type TellDay } from './day-log.ts';
-import { tokenize } from './engine/statement/tokens.ts';
 import { type RemakeOptions, readRemake, remakeTable } from './remake-table.ts';
 import { replicatedDatabase, replicatedForm } from './replicated-form.ts';
 

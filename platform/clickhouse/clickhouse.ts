@@ -12,7 +12,12 @@ import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/c
 import type { Log } from '../log.ts';
 import { leastEngineMemoryMiB } from '../memory/engine-memory.ts';
 import { insertInTurns, readSettings, replicatedSettings } from './replicated-settings.ts';
-import { createRowReader, type ResultReader, type RowReader } from './select-rows.ts';
+import {
+  createRowReader,
+  databaseHeader,
+  type ResultReader,
+  type RowReader,
+} from './select-rows.ts';
 import { readServerUrl, socketAgent } from './server-url.ts';
 
 /** A client that knows the name of its database, which may not exist yet, and has the quick `select`. */
@@ -29,9 +34,6 @@ export type DatabaseClient = Pick<
      */
     isReady(): Promise<boolean>;
   };
-
-/** The header that names a request's database; a request's own header wins over the client's. */
-export const databaseHeader = 'X-ClickHouse-Database';
 
 const application = 'millrace';
 const defaultRequestTimeoutMs = 60_000;

@@ -19,6 +19,9 @@ const idleMs = 2_500;
 /** The longest error text read; a server's has a few hundred characters and the statement. */
 const maxErrorBytes = 1_048_576;
 
+/** The header that names a request's database; a request's own header wins over the client's. */
+export const databaseHeader = 'X-ClickHouse-Database';
+
 export interface Select {
   /** A statement without FORMAT. */
   sql: string;
@@ -27,6 +30,8 @@ export interface Select {
   settings: Readonly<Record<string, string | number>>;
   /** Ends the statement; the call then fails with any error. */
   signal: AbortSignal;
+  /** Where names without one are looked up; the client's unless given. */
+  database?: string;
 }
 
 export interface RowReader {
@@ -112,7 +117,11 @@ export function createRowReader(
       const request = open({
         ...target,
         path: `${url.pathname}?${search}`,
-        headers: { ...options.headers, 'Content-Length': Buffer.byteLength(select.sql) },
+        headers: {
+          ...options.headers,
+          ...(select.database !== undefined && { [databaseHeader]: select.database }),
+          'Content-Length': Buffer.byteLength(select.sql),
+        },
         agent: kept ? agent : false,
         signal: select.signal,
       });

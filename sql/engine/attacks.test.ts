@@ -226,6 +226,35 @@ describe('a statement', () => {
     expect(answer.header('x-clickhouse-exception-code')).toBe('452');
   });
 
+  it.each([
+    "{'millrace.events': 'throwIf(1, file(1))'}",
+    "{'millrace.events': 'kind = \\'a\\' OR 1'}",
+    "{'millrace.events': 'kind = \\'a\\\\\\' OR 1'}",
+    "{'millrace.events': '0', 'millrace.profiles': '1'}",
+    "{'millrace.events': '0'} ",
+    '{}',
+  ])('is refused with the filters of rows %s', async (filters) => {
+    const path = `/?additional_table_filters=${encodeURIComponent(filters)}`;
+    expect(await ask('SELECT 1', path)).toMatchObject({ status: 403 });
+  });
+
+  it('sees no row that a filter of its request leaves out, and changes nothing where it only reads', async () => {
+    const filters = encodeURIComponent("{'millrace.lines': 'line = \\'a\\''}");
+    await client.command({ query: "INSERT INTO lines SELECT arrayJoin(['a', 'b'])" });
+    const path = `/?database=millrace&additional_table_filters=${filters}&readonly=1&max_threads=1`;
+    for (const sql of ['SELECT line FROM lines', 'SELECT l.line FROM lines AS l']) {
+      expect((await ask(sql, path)).text).toBe('a\n');
+    }
+    const drop = await ask('TRUNCATE TABLE lines', path);
+    expect(drop.header('x-clickhouse-exception-code')).toBe('164');
+    // The next statement has its own settings again, on whatever connection.
+    for (let round = 0; round < 8; round++) {
+      const free = await ask('SELECT count() FROM lines', '/?database=millrace&max_threads=2');
+      expect(free.text).toBe('2\n');
+    }
+    await client.command({ query: 'TRUNCATE TABLE lines' });
+  });
+
   it.each(['system', 'SYSTEM', 'information_schema'])(
     'has no default database %s',
     async (name) => {
@@ -321,8 +350,9 @@ const harmless = [
   ...['randomStringUTF8', 'reverseBySeparator', 'serverTimezone', 'sleep', 'sleepEachRow'],
 ];
 
-/** Settings whose name or description has one of the words above, read one by one. */
+/** Settings whose name or description has one of the words above, read one by one: row-filters.ts has the first. */
 const harmlessSettings = [
+  'additional_table_filters',
   'column_names_for_schema_inference',
   'distributed_cache_file_cache_name',
   'distributed_plan_force_exchange_kind',

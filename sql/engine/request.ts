@@ -6,6 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { freeMemory } from '../../platform/memory/free-memory.ts';
 import type { Scope } from './connections/connection.ts';
 import { EngineError } from './errors.ts';
+import { checkRowFilters, rowFiltersSetting } from './row-filters.ts';
 import { refuseDatabase } from './statement/reach.ts';
 
 export interface EngineRequest {
@@ -73,7 +74,7 @@ export function readRequest(request: IncomingMessage, newId: () => string): Engi
       if (!namedByHeader) read.scope.database = value;
     } else if (name === 'default_format') read.defaultFormat = value;
     else if (name.startsWith('param_')) parameters.set(name.slice('param_'.length), value);
-    else if (name.startsWith('session_')) refuse('sessions');
+    else if (name.startsWith('session_') && name !== 'session_timezone') refuse('sessions');
     else if (name === 'compress' || name === 'decompress') refuse("ClickHouse's own compression");
     else if (!ignored.has(name)) addSetting(settings, name, value);
     if (name === 'max_query_size') read.maxQueryCharacters = Number(value);
@@ -88,6 +89,7 @@ function addSetting(settings: Map<string, string>, name: string, value: string):
   if (!/^[A-Za-z_]\w*$/.test(name)) {
     throw new EngineError(115, 'UNKNOWN_SETTING', `Unknown setting '${name}'`);
   }
+  if (name === rowFiltersSetting) checkRowFilters(value);
   settings.set(name, value);
 }
 

@@ -18,6 +18,9 @@ interface Outcome {
   elapsedSeconds: number;
 }
 
+/** The setting by which a statement changes nothing, its own settings included. */
+const readonly = 'readonly';
+
 export class Connection {
   readonly #path: string;
   readonly #name: string;
@@ -84,20 +87,27 @@ export class Connection {
     return new Map([...scope.settings, ['log_comment', this.#name]]);
   }
 
-  /** As SET takes them. */
+  /** As SET takes them, in the order in which it makes them: nothing can be changed after `readonly`. */
   #changes(wanted: ReadonlyMap<string, string>): string[] {
     const changes: string[] = [];
-    for (const [name, value] of wanted) {
-      if (this.#settings.get(name) !== value) changes.push(`${name} = ${quoteString(value)}`);
-    }
     for (const name of this.#settings.keys()) {
       if (!wanted.has(name)) changes.push(`${name} = DEFAULT`);
+    }
+    for (const [name, value] of wanted) {
+      const change = `${name} = ${quoteString(value)}`;
+      if (name !== readonly && this.#settings.get(name) !== value) changes.push(change);
+    }
+    const own = wanted.get(readonly);
+    if (own !== undefined && this.#settings.get(readonly) !== own) {
+      changes.push(`${readonly} = ${quoteString(own)}`);
     }
     return changes;
   }
 
   async #enter(scope: Scope): Promise<void> {
     const wanted = this.#wanted(scope);
+    // A connection that only reads takes no other settings any more; opening one takes a millisecond.
+    if (this.#settings.has(readonly) && this.#changes(wanted).length > 0) this.#reopen();
     const changes = this.#changes(wanted);
     try {
       if (changes.length > 0) await this.#session.queryAsync(`SET ${changes.join(', ')}`);

@@ -1,8 +1,8 @@
 // Puts bound parameters into a statement: each {name:Type} becomes a literal of that type. The engine's own binding is
 // not used, because its parameters belong to the process: two statements at once could read each other's values.
 
+import { tokenize } from '../../../platform/clickhouse/statement-tokens.ts';
 import { EngineError } from '../errors.ts';
-import { tokenize } from './tokens.ts';
 
 const placeholder = /^\{\s*(\w+)\s*:\s*(.+?)\s*\}$/s;
 

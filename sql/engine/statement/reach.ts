@@ -1,8 +1,8 @@
 // What a statement may reach: tables, and functions of their arguments alone. Refuses what reads or writes files, calls
 // the network, or tells about the machine. The grants in users.xml refuse a part of this too, in the engine itself.
 
+import type { Token } from '../../../platform/clickhouse/statement-tokens.ts';
 import { EngineError } from '../errors.ts';
-import type { Token } from './tokens.ts';
 
 /** Refused names in lower case. Each version of the engine has more: see known-names.ts and `refusedNames`. */
 export interface RefusedNames {

@@ -1,10 +1,10 @@
 // Finds the kind of a statement, and puts the engine's file clauses into its text: results leave through INTO OUTFILE,
 // inserted data arrives through FROM INFILE. Everything else in the text is left to the engine.
 
+import { type Token, tokenize } from '../../../platform/clickhouse/statement-tokens.ts';
 import { EngineError } from '../errors.ts';
 import { quoteString } from './parameters.ts';
 import { type RefusedNames, refuseReach } from './reach.ts';
-import { type Token, tokenize } from './tokens.ts';
 
 export type Statement =
   /** A statement with a result; `into` gives the text that writes the result to a file. */

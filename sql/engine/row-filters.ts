@@ -1,0 +1,16 @@
+// The one setting with expressions that a request may have: filters of rows by table, in a form that only compares a
+// column with a text, or lets no row through. Statements never have it in their text (statement/reach.ts).
+
+import { EngineError } from './errors.ts';
+
+export const rowFiltersSetting = 'additional_table_filters';
+
+const table = "'\\w+\\.\\w+'";
+const filter = "'(?:0|\\w+ = \\\\'[\\w-]*\\\\')'";
+const form = new RegExp(`^\\{${table}: ${filter}(?:, ${table}: ${filter})*\\}$`);
+
+/** Throws EngineError where the value of the setting could hold any other expression. */
+export function checkRowFilters(value: string): void {
+  if (form.test(value)) return;
+  throw new EngineError(497, 'ACCESS_DENIED', 'The embedded engine does not allow such filters');
+}
