@@ -208,6 +208,43 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     expect(await field.inputValue()).toBe('purchase');
   });
 
+  it('of events: keep what is typed in the moment in which the time of what was typed before is over', async () => {
+    const page = await go('/insights/trends');
+    await page.getByRole('combobox', { name: 'Event' }).first().waitFor();
+    // The time that a page waits for another letter is over where the test says so, unless the page has called it off.
+    await page.evaluate(`(async () => {
+      const own = { set: window.setTimeout, clear: window.clearTimeout };
+      const waiting = new Map();
+      window.setTimeout = (run, ms, ...rest) => {
+        const isTyping = ms === 450;
+        const id = own.set.call(window, isTyping ? () => {} : run, ms, ...rest);
+        if (isTyping) waiting.set(id, run);
+        return id;
+      };
+      window.clearTimeout = (id) => {
+        waiting.delete(id);
+        own.clear.call(window, id);
+      };
+      const type = (text) => {
+        const input = document.querySelector('input[role=combobox]');
+        input.value = text;
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+      };
+      type('page_view');
+      while (waiting.size === 0) await new Promise((drawn) => own.set.call(window, drawn, 5));
+      type('purchase');
+      // Once the page is drawn, and before anything else: turns of the microtask queue alone.
+      for (let turn = 0; turn < 50; turn++) await undefined;
+      window.setTimeout = own.set;
+      window.clearTimeout = own.clear;
+      for (const run of waiting.values()) run();
+    })()`);
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toContain('purchase');
+    expect(await page.getByRole('combobox', { name: 'Event' }).first().inputValue()).toBe(
+      'purchase',
+    );
+  });
+
   it('none of them broke a rule of the pages', () => {
     expect(reader.faults).toEqual([]);
   });

@@ -1,6 +1,6 @@
 // The question of the page. What is typed is a draft for a moment, then an address of its own: back takes it back.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type {
   Granularity,
   InsightQuerySpec,
@@ -53,9 +53,10 @@ export function useQuestion(projectId: string, form: QuestionForm): QuestionStat
   const spec = text === '' ? first : read;
   // A draft belongs to the address that it was typed over, and to one stay there: "back" drops it.
   const draft = typed?.over === text ? typed.spec : spec;
-  // What was typed over the new address meanwhile stays: an effect comes a moment after its page is drawn.
-  useEffect(() => setTyped((now) => (now?.over === text ? now : undefined)), [text]);
-  useEffect(() => {
+  // As the page is drawn: an effect comes a moment after, in which the timer of what was typed before may come, and
+  // what was typed since would be over an address of before.
+  useLayoutEffect(() => setTyped((now) => (now?.over === text ? now : undefined)), [text]);
+  useLayoutEffect(() => {
     if (typed?.over !== text) return;
     const timer = window.setTimeout(() => {
       const next = writeSpec(typed.spec);

@@ -28,7 +28,7 @@ export interface BrokerCluster {
 }
 
 const names = ['alpha', 'beta', 'gamma'] as const;
-const readyTimeoutMs = 30_000;
+const readyTimeoutMs = 120_000;
 
 /** Resolves when the cluster makes streams. */
 export async function startBrokerCluster(): Promise<BrokerCluster> {
