@@ -236,7 +236,7 @@ it(`loses and doubles nothing in ${rounds} failures of single servers, and of tw
   reopened.close();
   await load.stop();
   await expectEachOnce(load);
-  expect((await readiness()).status).toBe(200);
+  await expect.poll(async () => (await readiness()).status).toBe(200);
   const p95 = refusedForMs.toSorted((a, b) => a - b)[Math.ceil(rounds * 0.95) - 1] ?? 0;
   tell(
     `${load.acknowledged.size} events, ${rounds} failures: refused for ${Math.round(p95)} ms (p95)`,

@@ -36,6 +36,6 @@ it('stores what is sent after the loss, and says that messages are lost', async 
   await nats.close();
   stack.kill9('service');
   stack = await stack.restart();
-  expect(stack.log()).toContain('the broker has lost messages');
+  await expect.poll(() => stack.log()).toContain('the broker has lost messages');
   await store(2);
 });

@@ -61,7 +61,9 @@ it.each([1, 2])(
       const stack = await starting;
       expect(await batchCreate(stack, [newEvent()])).toMatchObject({ status: 200 });
       for (const asked of [port, operatorPort]) {
-        expect(await ask(asked, '/readyz')).toMatchObject({ status: 200, body: 'ready\n' });
+        await expect
+          .poll(() => ask(asked, '/readyz'))
+          .toMatchObject({ status: 200, body: 'ready\n' });
       }
       const lines = stack
         .log()

@@ -31,7 +31,7 @@ const asOperator = { headers: { authorization: `Bearer ${token}` } };
 
 it('the public port has the open pages only', async () => {
   expect(await read(`${stack.baseUrl}/healthz`)).toEqual([200, 'ok\n']);
-  expect(await read(`${stack.baseUrl}/readyz`)).toEqual([200, 'ready\n']);
+  await expect.poll(() => read(`${stack.baseUrl}/readyz`)).toEqual([200, 'ready\n']);
   for (const page of ['/metrics', '/readyz?verbose']) {
     const [status, text] = await read(stack.baseUrl + page, asOperator);
     expect([status, text]).toEqual([404, expect.stringContaining('MILLRACE_OPERATOR_PORT')]);
@@ -40,12 +40,13 @@ it('the public port has the open pages only', async () => {
 
 it('its own port has all pages, the detailed ones for the token', async () => {
   expect(await read(`${operatorUrl}/healthz`)).toEqual([200, 'ok\n']);
-  expect(await read(`${operatorUrl}/readyz`)).toEqual([200, 'ready\n']);
+  await expect.poll(() => read(`${operatorUrl}/readyz`)).toEqual([200, 'ready\n']);
   for (const page of ['/metrics', '/readyz?verbose']) {
     expect((await read(operatorUrl + page))[0]).toBe(401);
   }
-  const [, ready] = await read(`${operatorUrl}/readyz?verbose`, asOperator);
-  expect(JSON.parse(ready)).toEqual({
+  const detailed = async () =>
+    JSON.parse((await read(`${operatorUrl}/readyz?verbose`, asOperator))[1]);
+  await expect.poll(detailed).toEqual({
     broker: true,
     'shard-0': true,
     records: true,

@@ -34,7 +34,7 @@ it('one process has the events of a broker: no second one answers from a ClickHo
       args: ['--roles', 'ingest,control'],
     });
     expect(ingest.pids().engine).toBe(0);
-    expect((await fetch(`${ingest.baseUrl}/readyz`)).status).toBe(200);
+    await expect.poll(async () => (await fetch(`${ingest.baseUrl}/readyz`)).status).toBe(200);
     // Keys are the broker's: each directory has its own to the same project.
     expect(await batchCreate(ingest, [newEvent({ distinctId: 'of the first' })])).toMatchObject({
       status: 200,

@@ -59,7 +59,7 @@ it('keeps data and keys, is ready again, and ends every child', async () => {
   expect(await batchCreate(first, [newEvent({ distinctId: 'kept' })])).toMatchObject({
     status: 200,
   });
-  expect((await fetch(`${first.baseUrl}/readyz`)).status).toBe(200);
+  await expect.poll(async () => (await fetch(`${first.baseUrl}/readyz`)).status).toBe(200);
   const pids = Object.values(first.pids());
   expect(pids.every(isAlive)).toBe(true);
   // The stop comes while the event may still be in the broker: drained or not, it must be there afterwards.
@@ -67,7 +67,7 @@ it('keeps data and keys, is ready again, and ends every child', async () => {
   expect(pids.filter(isAlive)).toEqual([]);
 
   const second = await startStack({ dataDir });
-  expect((await fetch(`${second.baseUrl}/readyz`)).status).toBe(200);
+  await expect.poll(async () => (await fetch(`${second.baseUrl}/readyz`)).status).toBe(200);
   expect(second.publicKey).toBe(first.publicKey);
   expect(second.privateKey).toBe(first.privateKey);
   await eventually(

@@ -11,9 +11,8 @@ import { despiteSlowBroker, namingSlowBroker } from './slow-broker.ts';
 
 const broker = useBroker();
 const log = createLog('silent');
-const timeout = 30_000;
 
-it('a step is asked again until a slow broker answers', { timeout }, async () => {
+it('a step is asked again until a slow broker answers', async () => {
   const nats = await connectBroker(broker.url, log);
   const manager = await nats.jetstreamManager({ timeout: 200 });
   broker.pause();
@@ -28,7 +27,7 @@ it('a step is asked again until a slow broker answers', { timeout }, async () =>
   await nats.close();
 });
 
-it('a bucket is read once a slow broker answers', { timeout }, async () => {
+it('a bucket is read once a slow broker answers', async () => {
   const nats = await connectBroker(broker.url, log);
   await ensureTopology(nats, { eventsMaxBytes: 200 * 1_048_576, shards: 1 });
   const bucket = await openBucket(nats, 'projects', () => ({ schemaVersion: 1 }));
@@ -40,7 +39,7 @@ it('a bucket is read once a slow broker answers', { timeout }, async () => {
   await nats.close();
 });
 
-it('a broker that stays silent is named, with what was asked of it', { timeout }, async () => {
+it('a broker that stays silent is named, with what was asked of it', async () => {
   const nats = await connectBroker(broker.url, log);
   const manager = await nats.jetstreamManager({ timeout: 200 });
   broker.pause();
