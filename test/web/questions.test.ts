@@ -282,10 +282,12 @@ describe.runIf(hasBrowser)('known figures', () => {
     await expect.poll(() => cells.allTextContents(), { timeout }).toEqual([today, '6']);
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'CSV' }).click(),
+      page.getByRole('button', { name: 'Export as CSV' }).press('Enter'),
     ]);
     const lines = readFileSync(await file.path(), 'utf8').split('\r\n');
-    expect(lines).toContain(`${today},6`);
+    expect(lines[0]).toMatch(/,Complete until$/);
+    const ofToday = lines.find((line) => line.startsWith(`${today},6,`));
+    expect(ofToday).toMatch(/,\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     expect(lines).toHaveLength(1 + 5);
 
     await page.getByRole('button', { name: 'Copy the question' }).click();

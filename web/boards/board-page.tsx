@@ -2,6 +2,8 @@
 
 import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { explain } from '../client.ts';
+import { type PartTables, partIn } from '../exports/shown-tables.ts';
 import { BotsNote, botsWhere } from '../filter/bots.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
@@ -10,11 +12,13 @@ import { Freshness } from '../results/provenance.tsx';
 import { BoardFault } from '../retries/busy-note.tsx';
 import type { PageProps } from '../router.ts';
 import { address, setQuery } from '../router.ts';
+import { loadCode } from '../shell/load-code.ts';
 import { RangePicker } from '../time/range.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
+import { toast } from '../ui/toasts.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { savedRangeName, useBoard } from './board-data.ts';
 import { BoardTiles } from './board-tiles.tsx';
@@ -50,6 +54,7 @@ export function Page({ params }: PageProps) {
 
 /** Links and the fields of questions are loaded when they are first needed: most readers of a board only read. */
 const loadShareDialog = async () => (await import('./share-dialog.tsx')).ShareDialog;
+const loadBoardExport = async () => (await import('../exports/board-export.ts')).exportBoard;
 const loadEditor = async () => (await import('./board-editor.tsx')).BoardEditor;
 
 function ReadBoard(props: {
@@ -60,6 +65,7 @@ function ReadBoard(props: {
   const { projectId, board, answer } = props;
   const [open, setOpen] = useState<'share' | 'copy'>();
   const full = useRef<HTMLDivElement>(null);
+  const tables = useRef(new Map<string, PartTables>()).current;
   const { dashboard } = board;
   if (!dashboard) return null;
   const close = (): void => setOpen(undefined);
@@ -71,13 +77,8 @@ function ReadBoard(props: {
           <BotsNote bots={botsWhere(board.hasBots ?? false)} />
           <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
           <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
-          <button
-            type="button"
-            onClick={() => void full.current?.requestFullscreen().catch(() => undefined)}
-          >
-            <Icon name="expand" />
-            Full screen
-          </button>
+          <FullScreenButton show={async () => full.current?.requestFullscreen()} />
+          <ExportButton board={board} tables={tables} />
           {hasRole(Role.ADMIN) ? (
             <button type="button" onClick={() => setOpen('share')}>
               <Icon name="share" />
@@ -99,7 +100,12 @@ function ReadBoard(props: {
       </div>
       {dashboard.description ? <p class="hint">{dashboard.description}</p> : null}
       <BoardFault of={answer} />
-      <BoardTiles projectId={projectId} board={board} tiles={draftOf(dashboard).tiles} />
+      <BoardTiles
+        projectId={projectId}
+        board={board}
+        tiles={draftOf(dashboard).tiles}
+        tablesOf={(id) => partIn(tables, id)}
+      />
       {dashboard.tiles.length === 0 ? (
         <EmptyBoard projectId={projectId} />
       ) : (
@@ -116,6 +122,39 @@ function ReadBoard(props: {
         <NewBoard projectId={projectId} original={dashboard} onClose={close} />
       ) : null}
     </div>
+  );
+}
+
+/** A browser may refuse it. */
+function FullScreenButton({ show }: { show: () => Promise<void> }) {
+  return (
+    <button type="button" onClick={() => void show().catch(() => undefined)}>
+      <Icon name="expand" />
+      Full screen
+    </button>
+  );
+}
+
+/** Takes away what the tiles show. */
+function ExportButton(props: { board: RenderResponse; tables: ReadonlyMap<string, PartTables> }) {
+  const { board, tables } = props;
+  const take = async (): Promise<void> => {
+    try {
+      const exportBoard = await loadCode(loadBoardExport, new AbortController().signal);
+      exportBoard(board, (id) => tables.get(id));
+    } catch (cause) {
+      toast(explain(cause).what);
+    }
+  };
+  return (
+    <button
+      type="button"
+      title="The rows of all tiles as CSV files"
+      onClick={() => void take()}
+      disabled={board.dashboard?.tiles.length === 0}
+    >
+      Export
+    </button>
   );
 }
 

@@ -13,6 +13,7 @@ import {
   type QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { explain, inProject } from '../client.ts';
+import { PartOfPage, type PartTables } from '../exports/shown-tables.ts';
 import { botsWhere, groupWithoutBots } from '../filter/bots.tsx';
 import { botProperty, fromPropertyFilter } from '../filter/condition.ts';
 import { segmentsOfAddress } from '../filter/known-segments.ts';
@@ -35,8 +36,10 @@ export function BoardTiles(props: {
   tiles: readonly DraftTile[];
   onPlace?: (key: string, place: Place) => void;
   toolsOf?: (tile: DraftTile) => ComponentChildren;
+  /** Where the tables of a tile are told. */
+  tablesOf?: (tileId: string) => PartTables;
 }) {
-  const { projectId, board, tiles, onPlace, toolsOf } = props;
+  const { projectId, board, tiles, onPlace, toolsOf, tablesOf } = props;
   return (
     <Grid
       onPlace={onPlace}
@@ -45,13 +48,15 @@ export function BoardTiles(props: {
         title: one.tile.title,
         place: placeOf(one.tile),
         view: (
-          <OneTile
-            projectId={projectId}
-            board={board}
-            tile={one.tile}
-            tools={toolsOf?.(one)}
-            isRead={!onPlace}
-          />
+          <PartOfPage.Provider value={tablesOf?.(one.tile.id)}>
+            <OneTile
+              projectId={projectId}
+              board={board}
+              tile={one.tile}
+              tools={toolsOf?.(one)}
+              isRead={!onPlace}
+            />
+          </PartOfPage.Provider>
         ),
       }))}
     />

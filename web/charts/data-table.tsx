@@ -1,28 +1,24 @@
 // The table of a chart: the same figures for people who read and for programs that do, with CSV.
 
+import { useContext } from 'preact/hooks';
+import { type Grid, toCsv } from '../exports/csv.ts';
+import { CompleteUntil, useToldTable } from '../exports/shown-tables.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { download } from '../ui/download.ts';
 
-export type Grid = { columns: readonly string[]; rows: readonly (readonly (string | number)[])[] };
-
-/** A quoted field where it needs quotes. A text that a spreadsheet would run as a formula gets an apostrophe. */
-function csvField(value: string | number): string {
-  if (typeof value === 'number') return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-export function toCsv({ columns, rows }: Grid): string {
-  return [columns, ...rows].map((row) => row.map(csvField).join(',')).join('\r\n');
-}
-
-export function DataTable({ label, grid }: { label: string; grid: Grid }) {
+/** `isHidden`: its rows are told to whoever takes the tables of the page away, and not shown. */
+export function DataTable(props: { label: string; grid: Grid; isHidden?: boolean }) {
+  const { label, grid } = props;
+  const completeUntil = useContext(CompleteUntil);
+  useToldTable({ label, grid, completeUntil });
+  if (props.isHidden === true) return null;
+  const take = (): void => download(`${label}.csv`, 'text/csv', toCsv(grid, completeUntil));
   return (
     <details class="data">
       <summary>Table</summary>
       <div class="row end">
-        <button type="button" onClick={() => download(`${label}.csv`, 'text/csv', toCsv(grid))}>
-          CSV
+        <button type="button" onClick={take}>
+          Export as CSV
         </button>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label={`${label}: table`}>

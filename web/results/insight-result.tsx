@@ -6,7 +6,9 @@ import type {
   InsightQuerySpec,
   QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { CompleteUntil } from '../exports/shown-tables.ts';
 import { learnSegments } from '../filter/segment-names.ts';
+import { toDate } from '../time/time.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import type { Opened, Rows, Shown } from './shown.ts';
 import { Trends } from './trends.tsx';
@@ -21,8 +23,7 @@ const loadStickiness = async () => (await import('./users/stickiness.tsx')).Stic
 const loadTopList = async () => (await import('./top-list.tsx')).TopList;
 const loadUserFlow = async () => (await import('./flow.tsx')).UserFlow;
 
-/** `isTile`: without tables of what the chart says in words. */
-export function InsightResult(props: {
+interface Result {
   label: string;
   spec: InsightQuerySpec;
   answer: QueryResponse;
@@ -32,7 +33,19 @@ export function InsightResult(props: {
   isTile?: boolean;
   onOpen?: ((rows: Rows) => void) | undefined;
   onPersons?: ((opened: Opened) => void) | undefined;
-}) {
+}
+
+/** `isTile`: without tables of what the chart says in words. */
+export function InsightResult(props: Result) {
+  const { completeUntil } = props.answer;
+  return (
+    <CompleteUntil.Provider value={completeUntil ? toDate(completeUntil).toISOString() : 'unknown'}>
+      <Drawing {...props} />
+    </CompleteUntil.Provider>
+  );
+}
+
+function Drawing(props: Result) {
   const { answer, previous, height = 300, isTile = false, ...rest } = props;
   const { result } = answer;
   learnSegments(answer.segments);
@@ -89,12 +102,12 @@ export function InsightResult(props: {
 }
 
 /** A drawing whose code is loaded for it. `name` is read as "Loading NAME". */
-function Later<Result>(props: {
-  load: () => Promise<ComponentType<Shown<Result>>>;
+function Later<Of>(props: {
+  load: () => Promise<ComponentType<Shown<Of>>>;
   name: string;
-  shared: Omit<Shown<Result>, 'result' | 'previous'>;
-  result: Result;
-  previous?: Result | undefined;
+  shared: Omit<Shown<Of>, 'result' | 'previous'>;
+  result: Of;
+  previous?: Of | undefined;
 }) {
   const { load, name, shared, result, previous } = props;
   return <Loaded load={load} name={name} with={{ ...shared, result, previous }} />;

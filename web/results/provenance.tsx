@@ -69,7 +69,8 @@ export function Provenance({ answer }: { answer: QueryResponse }) {
   );
 }
 
-function sentence({ reason, count }: LeftOut): string {
+/** What is not counted, and why. */
+export function sentence({ reason, count }: LeftOut): string {
   switch (reason) {
     case Reason.COOKIELESS_EVENTS:
       return `Not counted: ${plural(count, 'event')} of cookieless visitors. Include them to count each of their days as a user.`;

@@ -17,7 +17,19 @@ export function Segments(shown: Shown<SegmentationResult>) {
     if (value === undefined) return <p class="hint">No value: the formula divides by zero.</p>;
     const [earlier] = drawnSeries(previous?.series ?? []);
     const before = previous && (earlier?.value ?? (isMade ? undefined : (previous.total ?? 0)));
-    return <BigFigure value={value} before={before} format={format} />;
+    return (
+      <>
+        <BigFigure value={value} before={before} format={format} />
+        <DataTable
+          isHidden={shown.isTile}
+          label={label}
+          grid={{
+            columns: ['Value', ...(previous ? ['Before'] : [])],
+            rows: [[value, ...(previous ? [before ?? ''] : [])]],
+          }}
+        />
+      </>
+    );
   }
   const named = result.series.map((series) => ({ series, name: seriesName(spec, series) }));
   const former = new Map(
@@ -49,19 +61,18 @@ export function Segments(shown: Shown<SegmentationResult>) {
             }
           : {})}
       />
-      {shown.isTile ? null : (
-        <DataTable
-          label={label}
-          grid={{
-            columns: ['Group', 'Value', ...(previous ? ['Before'] : [])],
-            rows: named.map(({ series, name }) => [
-              name,
-              series.value ?? '',
-              ...(previous ? [former.get(name) ?? 0] : []),
-            ]),
-          }}
-        />
-      )}
+      <DataTable
+        isHidden={shown.isTile}
+        label={label}
+        grid={{
+          columns: ['Group', 'Value', ...(previous ? ['Before'] : [])],
+          rows: named.map(({ series, name }) => [
+            name,
+            series.value ?? '',
+            ...(previous ? [former.get(name) ?? 0] : []),
+          ]),
+        }}
+      />
     </>
   );
 }

@@ -37,19 +37,18 @@ export function TopList(shown: Shown<TopKResult>) {
             }
           : {})}
       />
-      {shown.isTile ? null : (
-        <DataTable
-          label={label}
-          grid={{
-            columns: ['Group', 'Value', ...(previous ? ['Before'] : [])],
-            rows: rows.map(({ row, name }) => [
-              name,
-              row.value ?? 0,
-              ...(previous ? [former.get(name) ?? 0] : []),
-            ]),
-          }}
-        />
-      )}
+      <DataTable
+        isHidden={shown.isTile}
+        label={label}
+        grid={{
+          columns: ['Group', 'Value', ...(previous ? ['Before'] : [])],
+          rows: rows.map(({ row, name }) => [
+            name,
+            row.value ?? 0,
+            ...(previous ? [former.get(name) ?? 0] : []),
+          ]),
+        }}
+      />
     </>
   );
 }

@@ -76,9 +76,11 @@ export function Retention(shown: Shown<RetentionResult>) {
           </tbody>
         </table>
       </div>
-      {shown.isTile ? null : (
-        <DataTable label={label} grid={{ columns: ['Began', 'Users', ...columns], rows }} />
-      )}
+      <DataTable
+        label={label}
+        isHidden={shown.isTile}
+        grid={{ columns: ['Began', 'Users', ...columns], rows }}
+      />
     </>
   );
 }
