@@ -43,8 +43,8 @@ function readsOf(question: Question, { condition, buckets }: Activity, range: Ra
     rawActivitySql(question, { condition: more, buckets }, part);
   const source = sourceOf(question, { count: 'users', of: condition, range, buckets });
   if (source === 'kept_active_profiles') {
-    const { activity, mayBeOther } = keptProfiles(question, condition);
-    return [activity(buckets), raw(range, both(condition, mayBeOther))];
+    const { activity, isOther } = keptProfiles(question, condition);
+    return [activity(buckets), raw(range, both(condition, isOther))];
   }
   if (source !== 'profile_days') return [raw(range)];
   const cut = cutBy(quarterMs, range);

@@ -28,10 +28,9 @@ export const kept = {
   otherDays: '{other_days:Array(Date)}',
   /** With the one before and the one after each. */
   daysAroundOthers: '{days_around_others:Array(Date)}',
-  /** When days of the zone begin that lie whole in the range and are kept. */
-  wholeZoneDays: '{whole_zone_days:Array(Int64)}',
-  /** Days of the range that have events outside of these. */
-  daysBesideWholeZoneDays: '{days_beside_whole_zone_days:Array(Date)}',
+  /** A stretch of days of the zone that lie whole in the range and are kept, in milliseconds. */
+  stretchFrom: '{stretch_from:Int64}',
+  stretchTo: '{stretch_to:Int64}',
   /** What tells series apart whose days depend on the events of more days. */
   reach: '{kept_reach:String}',
 } as const;
@@ -119,17 +118,17 @@ export function hasZoneDays(question: Question): boolean {
 }
 
 /**
- * Has the days of a series kept, and returns a SELECT of those that are: (group_0, …, bucket, a, b, c, d). `cellsSql`
- * answers the same columns over the days `toKeep.days`, with buckets by `keptBucketSql`. `bucket` is SQL over the
- * column occur_time. `a` is the column of the table in which that part is kept.
+ * Has the days of a series kept, and returns a SELECT of those that are: (group_0, …, bucket, a, b, and `more`).
+ * `cellsSql` answers the same columns over the days `toKeep.days`, with buckets by `keptBucketSql`.
  */
 export function keepCells(
   question: Question,
   cellsSql: string,
-  { width, bucket, a = 'a', reachDays = 0 }: KeptColumns,
+  { width, bucket, more, a = 'a', reachDays = 0 }: KeptColumns,
 ): string {
   const groups = width === 0 ? 'emptyArrayString()' : groupValuesSql(width);
-  const cells = `SELECT bucket, ${groups} AS groups, a, b, c, d FROM (${cellsSql})`;
+  const [c, d = 'toFloat64(0)'] = more;
+  const cells = `SELECT bucket, ${groups} AS groups, a, b, ${c} AS c, ${d} AS d FROM (${cellsSql})`;
   const room = `(SELECT count() FROM kept_cells WHERE project_id = ${toKeep.project} AND series = ${toKeep.series} AND day IN ${toKeep.days})`;
   const keep = [insertCellsSql(cells, a), listDaysSql(room)];
   const key = keepDays(question, cellsSql, { keep, reachDays });
@@ -137,7 +136,8 @@ export function keepCells(
     { length: width },
     (_, index) => `groups[${index + 1}] AS ${groupColumn(index)}, `,
   );
-  return `SELECT ${names.join('')}${bucket} AS bucket, ${a} AS a, b, c, d FROM (${keptCellsSql(question, key)})`;
+  const others = more.map((name, place) => `, ${'cd'[place]} AS ${name}`).join('');
+  return `SELECT ${names.join('')}${bucket} AS bucket, ${a} AS a, b${others} ${keptCellsSql(question, key)}`;
 }
 
 /** Notes that days of a series may be kept, and returns the series' key; `rows` is what is kept of them. */
@@ -154,7 +154,11 @@ export function keepDays(
 interface KeptColumns {
   /** The number of groups. */
   width: number;
+  /** SQL over the column moment_ms. */
   bucket: string;
+  /** One or two names. */
+  more: readonly [string, string?];
+  /** The column of the table in which that part is kept. */
   a?: PartColumn;
   reachDays?: number;
 }
@@ -167,10 +171,10 @@ export function seriesSql({ bindings }: Pick<Question, 'bindings'>, key: string)
   return `concat(${bindings.bind('String', key)}, ${kept.reach})`;
 }
 
-/** Rows of kept_cells of a series in the range, on the days that are kept. */
+/** FROM and WHERE of the rows of a series in the range, on the days that are kept. */
 export function keptCellsSql(question: Question, key: string): string {
   const { project, bindings, fromMs, toMs } = question;
-  return `SELECT *, fromUnixTimestamp64Milli(moment_ms, 'UTC') AS occur_time FROM kept_cells FINAL
+  return `FROM kept_cells FINAL
     WHERE project_id = ${project} AND series = ${seriesSql(question, key)} AND day IN ${kept.days}
       AND edition = ${kept.versions}[indexOf(${kept.days}, day)]
       AND moment_ms >= ${bindings.bind('Int64', fromMs)} AND moment_ms < ${bindings.bind('Int64', toMs)}`;

@@ -22,9 +22,11 @@ export interface EventCells {
   /** Properties or traits by which events are grouped, or their kinds. */
   groups: readonly string[] | 'kinds';
   buckets: readonly number[];
+  /** For readers who put together what several rows have of a cell. */
+  mayRepeat?: boolean;
 }
 
-/** SELECT of (group_0, …, bucket, a, b, weight). */
+/** SELECT of (group_0, …, bucket, a, b, weight), a row for each cell. */
 export function eventCellsSql(question: Question, cells: EventCells): string {
   const { condition, buckets, aggregation } = cells;
   const { number, measure } = aggregation;
@@ -50,15 +52,16 @@ export function eventCellsSql(question: Question, cells: EventCells): string {
     const isOne = bucket === oneBucketSql && width > 0;
     const events = readEventsSql(question, { ...read, groups, columns });
     const sql = aggregation.cells(isOne ? groupNames.join(', ') : `${names}bucket`, events);
-    return `SELECT ${names}${isOne ? `${bucket} AS bucket` : 'bucket'}, a, b, c, toFloat64(0) AS d FROM (${sql})`;
+    return isOne ? `SELECT ${names}${bucket} AS bucket, a, b, weight FROM (${sql})` : sql;
   };
-  if (source !== 'kept_cells') {
-    return `SELECT ${names}bucket, a, b, c AS weight FROM (${grouped(bucket, { condition })})`;
-  }
+  if (source !== 'kept_cells') return grouped(bucket, { condition });
   const live = grouped(bucket, { condition: both(condition, notKept) });
   const ofDay = grouped(keptBucketSql, { condition, days: toKeep.days });
   const a = measure.combine === 'sumMap' ? 'sums' : 'a';
-  const kept = keepCells(question, ofDay, { width, bucket, a });
-  return `SELECT ${names}bucket, ${measure.combine}(cell.a) AS a, sum(cell.b) AS b, sum(cell.c) AS weight
-    FROM (${live} UNION ALL ${kept}) AS cell GROUP BY ${names}bucket`;
+  const ofKept = bucketSql(question, buckets, 'moment_ms');
+  const kept = keepCells(question, ofDay, { width, bucket: ofKept, more: ['weight'], a });
+  const all = `${live} UNION ALL ${kept}`;
+  if (cells.mayRepeat) return all;
+  return `SELECT ${names}bucket, ${measure.combine}(cell.a) AS a, sum(cell.b) AS b, sum(cell.weight) AS weight
+    FROM (${all}) AS cell GROUP BY ${names}bucket`;
 }

@@ -21,16 +21,16 @@ import {
 } from './day-cells.ts';
 
 export interface KeptProfiles {
-  /** SELECT of profile_key, cookieless and bitColumns of these buckets: a row for each profile of a kept day. */
+  /**
+   * SELECT of profile_key, cookieless and bitColumns of these buckets: a row for each profile of a day of the stretch.
+   */
   activity(buckets: readonly number[]): string;
-  /** SELECT of (bucket, profiles): how many were active on each kept day. */
+  /** SELECT of (bucket, profiles): how many were active on each of these days. */
   counts: string;
   /** SELECT of (bucket, profile_key): those of them that were ever merged or deleted. None of them is cookieless. */
   changed: string;
-  /** Holds for all events of other days, and for few of those that are kept. */
-  mayBeOther: EventCondition;
-  /** Holds for a day that is not kept; over when it begins, in milliseconds. */
-  isOther(startMs: string): string;
+  /** Holds for the events of other days. */
+  isOther: EventCondition;
 }
 
 /** As many rows take the room of a kept cell. */
@@ -48,18 +48,28 @@ export function keptProfiles(question: Question, condition: EventCondition): Kep
   const key = keepDays(ofDays, rows, { keep: keepSql(rows), reachDays });
   const from = (more = ''): string => `FROM kept_active_profiles
     PREWHERE project_id = ${question.project} AND series = ${seriesSql(question, key)} AND edition IN ${kept.editions}${more}
-    WHERE moment_ms IN ${kept.wholeZoneDays}`;
+    WHERE ${isKept}`;
   const profiles = question.spec.includeCookieless ? 'a + b' : 'a';
   return {
     activity: (buckets) => {
       const place = bucketPlaceSql(question, buckets, 'moment_ms');
       return `SELECT profile_key, cookieless, ${placeBits(buckets.length)} FROM (SELECT profile_key, cookieless, ${place} AS place ${from()})`;
     },
-    counts: `SELECT moment_ms AS bucket, ${profiles} AS profiles FROM (${keptCellsSql(question, key)}) WHERE moment_ms IN ${kept.wholeZoneDays}`,
+    counts: `SELECT moment_ms AS bucket, ${profiles} AS profiles ${keptCellsSql(question, key)} AND ${isKept}`,
     changed: `SELECT moment_ms AS bucket, profile_key ${from(` AND profile_key IN ${changedKeysSql(question)}`)}`,
-    mayBeOther: eventsWhere(`toDate(occur_time) IN ${kept.daysBesideWholeZoneDays}`),
-    isOther: (startMs) => `${startMs} NOT IN ${kept.wholeZoneDays}`,
+    isOther: eventsWhere(
+      `(${besideSql('<', kept.stretchFrom)} OR ${besideSql('>=', kept.stretchTo)})`,
+    ),
   };
+}
+
+const isKept = `moment_ms >= ${kept.stretchFrom} AND moment_ms < ${kept.stretchTo}`;
+
+/** Holds for events before or after a moment; the UTC day is what the engine's index knows. */
+function besideSql(operator: '<' | '>=', ms: string): string {
+  const moment = `fromUnixTimestamp64Milli(${ms}, 'UTC')`;
+  const day = `toDate(occur_time) ${operator[0]}= toDate(${moment})`;
+  return `(${day} AND occur_time ${operator} ${moment})`;
 }
 
 /** SELECT of the profiles of each day of the zone that begins in `toKeep.days`. */

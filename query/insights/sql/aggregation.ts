@@ -17,8 +17,8 @@ interface Parts {
 }
 
 /**
- * SELECT of some columns of `from`, of a and b, and of c: how many rows there are. `from` has the column `number` where
- * events have one, and user_key where users are counted.
+ * SELECT of some columns of `from`, of a and b, and of weight: how many rows there are. `from` has the column `number`
+ * where events have one, and user_key where users are counted.
  */
 type CellsSql = (columns: string, from: string) => string;
 
@@ -167,7 +167,7 @@ export function readAggregation(
 
 function cellsOf({ a, b }: Parts): CellsSql {
   return (columns, from) =>
-    `SELECT ${columns}, ${a} AS a, ${b} AS b, toFloat64(count()) AS c FROM (${from}) GROUP BY ${columns}`;
+    `SELECT ${columns}, ${a} AS a, ${b} AS b, toFloat64(count()) AS weight FROM (${from}) GROUP BY ${columns}`;
 }
 
 /** `types` are those that the property was ever stored with; all where unknown. */

@@ -16,9 +16,9 @@ const mantissaBits = 52;
 const exponentBias = 1_023;
 
 /**
- * SELECT of these columns (some), a, b and c: the sum of the column `number` of `from`, how many rows have one, and how
- * many there are. Mantissas are added up by exponent first: sumMap for each event takes four times as long. `more` are
- * columns beside them: an aggregate function and its arguments each.
+ * SELECT of these columns (some), a, b and weight: the sum of the column `number` of `from`, how many rows have one,
+ * and how many there are. Mantissas are added up by exponent first: sumMap for each event takes four times as long.
+ * `more` are columns beside them, or another weight: an aggregate function and its arguments each.
  */
 export function exactSumsSql(
   columns: string,
@@ -28,6 +28,7 @@ export function exactSumsSql(
   const others = Object.entries(more);
   const states = others.map(([name, [combine, of]]) => `, ${combine}State(${of}) AS ${name}_state`);
   const merged = others.map(([name, [combine]]) => `, ${combine}Merge(${name}_state) AS ${name}`);
+  const weight = 'weight' in more ? '' : ', toFloat64(sum(events)) AS weight';
   // NULL is read as a NaN, whose exponent says that it is no number.
   const bits = 'reinterpretAsUInt64(ifNull(number, nan))';
   const numbers = `SELECT *, ${bits} AS bits, bitAnd(bitShiftRight(bits, ${mantissaBits}), 2047) AS exponent,
@@ -37,7 +38,7 @@ export function exactSumsSql(
     FROM (${numbers}) GROUP BY ${columns}, scale`;
   const units = `bitShiftLeft(toInt256(units), ${scaleBits} * (scale % ${scalesOfPlace}))`;
   return `SELECT ${columns}, sumMapIf(map(toUInt8(intDiv(scale, ${scalesOfPlace})), ${units}), scale < ${noScale}) AS a,
-      toFloat64(sumIf(events, scale < ${noScale})) AS b, toFloat64(sum(events)) AS c${merged.join('')}
+      toFloat64(sumIf(events, scale < ${noScale})) AS b${weight}${merged.join('')}
     FROM (${scales}) GROUP BY ${columns}`;
 }
 

@@ -54,7 +54,10 @@ export function shownParts(measure: Measure): [string, string] {
 }
 
 export interface Cells {
-  /** SELECT with the columns of the groups, bucket, a, b, and weight; the weights of a group's cells are added up. */
+  /**
+   * SELECT with the columns of the groups, bucket, a, b, and weight; the weights of a group's cells are added up. A
+   * cell may have several rows.
+   */
   sql: string;
   /** The number of the groups' columns. */
   groups: number;
@@ -121,8 +124,9 @@ export function rankedGroupsSql(cells: Cells): string {
     SELECT least(rank, ${limit + 1}) AS place, bucket, any(if(rank > ${limit}, [], ${groupValuesSql(groups)})) AS shown,
       ${summed.join(', ')}, any(if(rank > ${limit}, total - ${limit}, 1)) AS folded
     FROM (
-      SELECT ${names}, cells, row_number() OVER (ORDER BY weight DESC, ${names}) AS rank, count() OVER () AS total
-      FROM (SELECT ${names}, groupArray((bucket, ${(numbers ?? ['a', 'b']).join(', ')})) AS cells, ${weigh} AS weight FROM (${sql}) GROUP BY ${names})
+      SELECT ${names}, groupArray((bucket, ${(numbers ?? ['a', 'b']).join(', ')})) AS cells,
+        row_number() OVER (ORDER BY ${weigh} DESC, ${names}) AS rank, count() OVER () AS total
+      FROM (${sql}) GROUP BY ${names}
     ) ARRAY JOIN cells AS cell
     GROUP BY place, cell.1 AS bucket
   ) GROUP BY place`;

@@ -72,12 +72,12 @@ function keptUserCellsSql(
   const source = sourceOf(question, { count: 'users a day', of: condition });
   if (source !== 'kept_active_profiles') return undefined;
   const kept = keptProfiles(question, condition);
-  const activity = { condition: both(condition, kept.mayBeOther), buckets };
+  const activity = { condition: both(condition, kept.isOther), buckets };
   const others = rawActivitySql(question, activity, { fromMs, toMs });
   const starts = bindings.bind('Array(Int64)', buckets.map(BigInt));
   const place = `arrayJoin(${placesSql(bitColumns(buckets.length))})`;
   const active = `SELECT bucket, profile_key, false AS cookieless, true AS is_kept FROM (${kept.changed})
-    UNION ALL SELECT ${starts}[${place} + 1] AS bucket, profile_key, cookieless, false FROM (${others}) WHERE ${kept.isOther('bucket')}`;
+    UNION ALL SELECT ${starts}[${place} + 1] AS bucket, profile_key, cookieless, false FROM (${others})`;
   const users = `SELECT bucket, profile_key, is_kept, ${userKeySql(question, spec.includeCookieless)} AS user_key
     FROM (${active}) AS active ${personJoinSql(question.project)}`;
   const counts = `SELECT bucket, uniqExactIf(user_key, user_key != 0) - toFloat64(uniqExactIf(profile_key, is_kept)) AS users

@@ -88,7 +88,8 @@ function cellsSql(
   const { buckets } = question;
   const { measure } = aggregation;
   if (aggregation.counts === 'events') {
-    const cells = eventCellsSql(question, { condition, aggregation, groups, buckets });
+    const mayRepeat = groups.length > 0 && window === undefined;
+    const cells = eventCellsSql(question, { condition, aggregation, groups, buckets, mayRepeat });
     return window === undefined ? cells : addedUpSql(question, cells, measure);
   }
   if (aggregation.of === 'numbers') {

@@ -75,7 +75,7 @@ function usualMeanCellsSql(by: string, events: string, isWeighed: boolean): stri
     unusual: ['max', 'is_unusual'],
     ...(isWeighed && { weight: ['countIf', 'is_first'] }),
   });
-  return `SELECT ${by}, a, if(unusual, nan, b) AS b, ${isWeighed ? 'weight' : 'c AS weight'} FROM (${sums})`;
+  return `SELECT ${by}, a, if(unusual, nan, b) AS b, weight FROM (${sums})`;
 }
 
 /**
@@ -91,6 +91,5 @@ function meansSql(by: string, events: string, isWeighed: boolean): string {
   const exact = `arrayMap(one -> ${nearestDoubleSql('one', 'count')}, sums)[1]`;
   const mean = `multiIf(count = 0, NULL, empty(sums), sum / count, ${exact}) AS number`;
   const means = `SELECT ${by}, ${mean}${isWeighed ? ', is_first' : ''} FROM (${sums})`;
-  if (!isWeighed) return `SELECT ${by}, a, b, c AS weight FROM (${exactSumsSql(by, means)})`;
-  return `SELECT ${by}, a, b, weight FROM (${exactSumsSql(by, means, { weight: ['countIf', 'is_first'] })})`;
+  return exactSumsSql(by, means, isWeighed ? { weight: ['countIf', 'is_first'] } : {});
 }

@@ -115,9 +115,9 @@ function cellsSql(question: Question, need: Need, write: (days: VisitDays) => st
   const ofDays = `SELECT ${names}bucket, toFloat64(sum(visits)) AS a, toFloat64(sum(duration_ms)) AS b,
       toFloat64(sum(bounces)) AS c, toFloat64(sum(events)) AS d
     FROM (${write(visitDaysToKeep)}) GROUP BY ${names}bucket`;
-  const bucket = bucketSql(question, question.buckets);
   const kept = keepCells(question, ofDays, {
-    ...{ width: question.breakdowns.length, bucket, reachDays: 1 },
+    ...{ width: question.breakdowns.length, more: ['c', 'd'], reachDays: 1 },
+    bucket: bucketSql(question, question.buckets, 'moment_ms'),
   });
   return `${write(visitDays(question, { unkept: true }))}
     UNION ALL SELECT ${names}bucket, toInt64(a) AS visits, toInt64(b) AS duration_ms, toInt64(c) AS bounces, toInt64(d) AS events

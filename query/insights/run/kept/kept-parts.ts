@@ -1,6 +1,7 @@
 // Which days of a range a statement need not look at, where some of its days are kept.
 
 import { dayMs } from '../../../../platform/clock.ts';
+import type { Range } from '../../read/plan-notes.ts';
 import type { QuestionDays } from '../../sources/day-cells.ts';
 
 /** The UTC days of the range that are not among these. */
@@ -20,34 +21,23 @@ export function daysAround(days: readonly number[]): number[] {
   return [...around];
 }
 
-/** When the days of the zone begin that lie whole in the range, and begin on a day that is kept. */
-export function wholeZoneDaysOf(
-  { fromMs, toMs, dayStarts: starts }: QuestionDays,
-  kept: readonly number[],
-): number[] {
-  const isKept = new Set(kept);
-  return starts.filter((startMs, index) => {
-    const endMs = starts[index + 1] ?? Number.POSITIVE_INFINITY;
-    return startMs >= fromMs && endMs <= toMs && isKept.has(Math.floor(startMs / dayMs));
-  });
-}
-
-/** Kept days whose events in the range all lie in `whole` days of the zone. */
-export function daysOfWhole(
+/**
+ * The longest stretch of days of the zone, one after the other, that lie whole in the range and begin on days that are
+ * kept; empty where there is none. A time is told from it by two comparisons, where days one by one would be a list.
+ */
+export function keptStretch(
   { fromMs, toMs, dayStarts }: QuestionDays,
-  whole: readonly number[],
   kept: readonly number[],
-): number[] {
-  const isWhole = new Set(whole);
-  const others = dayStarts.flatMap((startMs, index) =>
-    isWhole.has(startMs)
-      ? []
-      : [[Math.max(startMs, fromMs), Math.min(dayStarts[index + 1] ?? toMs, toMs)]],
-  );
-  return kept.filter((day) =>
-    others.every(([startMs = 0, endMs = 0]) => {
-      const isApart = startMs >= (day + 1) * dayMs || endMs <= day * dayMs;
-      return isApart || startMs >= endMs;
-    }),
-  );
+): Range {
+  const isKept = new Set(kept);
+  let longest = { fromMs, toMs: fromMs };
+  let last = longest;
+  for (const [index, startMs] of dayStarts.entries()) {
+    const endMs = dayStarts[index + 1] ?? Number.POSITIVE_INFINITY;
+    const isWhole = startMs >= fromMs && endMs <= toMs;
+    if (!isWhole || !isKept.has(Math.floor(startMs / dayMs))) continue;
+    last = { fromMs: last.toMs === startMs ? last.fromMs : startMs, toMs: endMs };
+    if (last.toMs - last.fromMs > longest.toMs - longest.fromMs) longest = last;
+  }
+  return longest;
 }

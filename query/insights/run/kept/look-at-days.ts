@@ -8,7 +8,7 @@ import type { Deadline } from '../../../deadline.ts';
 import { readRows } from '../../../read-rows.ts';
 import { editionOf, type QuestionDays } from '../../sources/day-cells.ts';
 import { dateTimeSeconds } from '../stored-version.ts';
-import { daysAround, daysBeside, daysOfWhole, wholeZoneDaysOf } from './kept-parts.ts';
+import { daysAround, daysBeside, keptStretch } from './kept-parts.ts';
 
 /** Days of some series, since the epoch. */
 export interface SeriesDays {
@@ -105,16 +105,14 @@ export class DaysLook {
   paramsOf(range: QuestionDays) {
     const kept = [...this.#kept.keys()].filter((day) => this.isKept(day)).sort((a, b) => a - b);
     const { dates, versions, editions } = this.#named(kept);
-    const whole = wholeZoneDaysOf(range, kept);
+    const stretch = keptStretch(range, kept);
     const others = daysBeside(range, kept);
-    const besideWhole = daysBeside(range, daysOfWhole(range, whole, kept));
     return {
       ...{ kept: dates, kept_versions: versions, kept_editions: editions },
       kept_reach: String(this.days.reachDays),
       other_days: others.map(utcDateOf),
       days_around_others: daysAround(others).map(utcDateOf),
-      whole_zone_days: whole.map(BigInt),
-      days_beside_whole_zone_days: besideWhole.map(utcDateOf),
+      ...{ stretch_from: stretch.fromMs, stretch_to: stretch.toMs },
     };
   }
 
