@@ -28,7 +28,7 @@ export const kept = {
   otherDays: '{other_days:Array(Date)}',
   /** With the one before and the one after each. */
   daysAroundOthers: '{days_around_others:Array(Date)}',
-  /** A stretch of days of the zone that lie whole in the range and are kept, in milliseconds. */
+  /** Milliseconds: days of the zone that lie whole in the range and are kept. */
   stretchFrom: '{stretch_from:Int64}',
   stretchTo: '{stretch_to:Int64}',
   /** What tells series apart whose days depend on the events of more days. */
@@ -124,7 +124,7 @@ export function hasZoneDays(question: Question): boolean {
 export function keepCells(
   question: Question,
   cellsSql: string,
-  { width, bucket, more, a = 'a', reachDays = 0 }: KeptColumns,
+  { width, bucket, more = ['c', 'd'], a = 'a', reachDays = 0 }: KeptColumns,
 ): string {
   const groups = width === 0 ? 'emptyArrayString()' : groupValuesSql(width);
   const [c, d = 'toFloat64(0)'] = more;
@@ -156,8 +156,8 @@ interface KeptColumns {
   width: number;
   /** SQL over the column moment_ms. */
   bucket: string;
-  /** One or two names. */
-  more: readonly [string, string?];
+  /** One or two names; c and d unless given. */
+  more?: readonly [string, string?];
   /** The column of the table in which that part is kept. */
   a?: PartColumn;
   reachDays?: number;

@@ -21,9 +21,7 @@ import {
 } from './day-cells.ts';
 
 export interface KeptProfiles {
-  /**
-   * SELECT of profile_key, cookieless and bitColumns of these buckets: a row for each profile of a day of the stretch.
-   */
+  /** SELECT of profile_key, cookieless and bitColumns of these buckets: a row for each profile of a kept day. */
   activity(buckets: readonly number[]): string;
   /** SELECT of (bucket, profiles): how many were active on each of these days. */
   counts: string;
@@ -57,20 +55,16 @@ export function keptProfiles(question: Question, condition: EventCondition): Kep
     },
     counts: `SELECT moment_ms AS bucket, ${profiles} AS profiles ${keptCellsSql(question, key)} AND ${isKept}`,
     changed: `SELECT moment_ms AS bucket, profile_key ${from(` AND profile_key IN ${changedKeysSql(question)}`)}`,
-    isOther: eventsWhere(
-      `(${besideSql('<', kept.stretchFrom)} OR ${besideSql('>=', kept.stretchTo)})`,
-    ),
+    isOther: eventsWhere(isOther),
   };
 }
 
 const isKept = `moment_ms >= ${kept.stretchFrom} AND moment_ms < ${kept.stretchTo}`;
-
-/** Holds for events before or after a moment; the UTC day is what the engine's index knows. */
-function besideSql(operator: '<' | '>=', ms: string): string {
-  const moment = `fromUnixTimestamp64Milli(${ms}, 'UTC')`;
-  const day = `toDate(occur_time) ${operator[0]}= toDate(${moment})`;
-  return `(${day} AND occur_time ${operator} ${moment})`;
-}
+const momentFrom = `fromUnixTimestamp64Milli(${kept.stretchFrom}, 'UTC')`;
+const momentTo = `fromUnixTimestamp64Milli(${kept.stretchTo}, 'UTC')`;
+/** The UTC days are what the engine's index knows. */
+const isOther = `(toDate(occur_time) <= toDate(${momentFrom}) AND occur_time < ${momentFrom}
+  OR toDate(occur_time) >= toDate(${momentTo}) AND occur_time >= ${momentTo})`;
 
 /** SELECT of the profiles of each day of the zone that begins in `toKeep.days`. */
 function rowsSql(question: Question, condition: EventCondition): string {

@@ -54,10 +54,7 @@ export function shownParts(measure: Measure): [string, string] {
 }
 
 export interface Cells {
-  /**
-   * SELECT with the columns of the groups, bucket, a, b, and weight; the weights of a group's cells are added up. A
-   * cell may have several rows.
-   */
+  /** SELECT with the columns of the groups, bucket, a, b, and weight. What has several rows is added up. */
   sql: string;
   /** The number of the groups' columns. */
   groups: number;

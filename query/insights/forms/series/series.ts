@@ -88,9 +88,9 @@ function cellsSql(
   const { buckets } = question;
   const { measure } = aggregation;
   if (aggregation.counts === 'events') {
-    const mayRepeat = groups.length > 0 && window === undefined;
-    const cells = eventCellsSql(question, { condition, aggregation, groups, buckets, mayRepeat });
-    return window === undefined ? cells : addedUpSql(question, cells, measure);
+    const read = { condition, aggregation, groups, buckets };
+    if (window !== undefined) return addedUpSql(question, eventCellsSql(question, read), measure);
+    return eventCellsSql(question, { ...read, mayRepeat: groups.length > 0 });
   }
   if (aggregation.of === 'numbers') {
     return userNumberCellsSql(question, condition, aggregation, groups);

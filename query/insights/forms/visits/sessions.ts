@@ -116,7 +116,7 @@ function cellsSql(question: Question, need: Need, write: (days: VisitDays) => st
       toFloat64(sum(bounces)) AS c, toFloat64(sum(events)) AS d
     FROM (${write(visitDaysToKeep)}) GROUP BY ${names}bucket`;
   const kept = keepCells(question, ofDays, {
-    ...{ width: question.breakdowns.length, more: ['c', 'd'], reachDays: 1 },
+    ...{ width: question.breakdowns.length, reachDays: 1 },
     bucket: bucketSql(question, question.buckets, 'moment_ms'),
   });
   return `${write(visitDays(question, { unkept: true }))}

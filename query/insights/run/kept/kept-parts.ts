@@ -34,8 +34,7 @@ export function keptStretch(
   let last = longest;
   for (const [index, startMs] of dayStarts.entries()) {
     const endMs = dayStarts[index + 1] ?? Number.POSITIVE_INFINITY;
-    const isWhole = startMs >= fromMs && endMs <= toMs;
-    if (!isWhole || !isKept.has(Math.floor(startMs / dayMs))) continue;
+    if (startMs < fromMs || endMs > toMs || !isKept.has(Math.floor(startMs / dayMs))) continue;
     last = { fromMs: last.toMs === startMs ? last.fromMs : startMs, toMs: endMs };
     if (last.toMs - last.fromMs > longest.toMs - longest.fromMs) longest = last;
   }
