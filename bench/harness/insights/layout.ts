@@ -12,6 +12,8 @@ export interface Layout {
   user: string;
   /** The text by which `user` is told outside. */
   userText(user: string): string;
+  /** Orders users by that text. */
+  userOrder(user: string): string;
   /** Holds for events that have a user. */
   hasUser: string;
   /** Holds for the events of the project. */
@@ -47,6 +49,7 @@ export function ourLayout(projectId: string): Layout {
     fromPersons: `events AS e LEFT ANY JOIN (${edges}) AS edges ON edges.profile_key = e.profile_key`,
     user,
     userText: (key) => `lower(hex(reinterpretAsFixedString(${key})))`,
+    userOrder: (key) => `byteSwap(${key})`,
     hasUser: `NOT e.cookieless AND ${user} NOT IN (${deleted})`,
     ofProject: `e.project_id = ${project}`,
     ...{ kind: 'e.kind', time: 'e.occur_time', session: 'e.session_id', eventId: 'e.event_id' },

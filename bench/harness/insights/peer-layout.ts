@@ -21,8 +21,8 @@ export function peerLayout(projectId: string): Layout {
     from: 'peer_events AS e',
     fromPersons: `peer_events AS e LEFT JOIN (${overrides}) AS overrides ON overrides.distinct_id = e.distinct_id`,
     user: `if(overrides.distinct_id != '', overrides.person_id, e.person_id)`,
-    userText: (id) =>
-      `lower(hex(reinterpretAsFixedString(bitAnd(reinterpretAsUInt128(${id}), 18446744073709551615::UInt64)::UInt64)))`,
+    userText: (id) => `lower(hex(reinterpretAsFixedString(${firstHalf(id)})))`,
+    userOrder: (id) => `byteSwap(${firstHalf(id)})`,
     hasUser: `e.person_mode != 'none'`,
     ofProject: `e.project_id = '${projectId}'`,
     ...{ kind: 'e.event', time: 'e.timestamp', session: 'e.session_id', eventId: 'e.uuid' },
@@ -34,6 +34,11 @@ export function peerLayout(projectId: string): Layout {
     customIs: (name, value) => `${text(name)} = '${value}'`,
     double: (name) => `JSONExtractFloat(e.properties, '${name}')`,
   };
+}
+
+/** Of a UUID of uuidOf: what our key of a profile is. */
+function firstHalf(id: string): string {
+  return `bitAnd(reinterpretAsUInt128(${id}), 18446744073709551615::UInt64)::UInt64`;
 }
 
 /** Makes the peer's tables where they are not there, or have not all events. */

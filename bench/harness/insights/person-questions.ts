@@ -10,11 +10,15 @@ import { type Asked, dayOf, type Question, within } from './question.ts';
 const day = 'GRANULARITY_DAY';
 
 /** The condition on the kind; every kind where it is ''. */
-const ofKind = (layout: Layout, kind: string): string =>
+export const ofKind = (layout: Layout, kind: string): string =>
   kind === '' ? '1' : `${layout.kind} = '${kind}'`;
 
 /** The FROM and WHERE of events that have a user. */
-function persons(layout: Layout, asked: Pick<Asked, 'fromMs' | 'toMs'>, condition = '1'): string {
+export function persons(
+  layout: Layout,
+  asked: Pick<Asked, 'fromMs' | 'toMs'>,
+  condition = '1',
+): string {
   return `FROM ${layout.fromPersons} WHERE ${within(layout, asked)} AND ${layout.hasUser} AND ${condition}`;
 }
 

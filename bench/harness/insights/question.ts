@@ -22,6 +22,8 @@ export interface Question {
   days: number;
   /** Calls of Query whose answers together are the answer: granularity and spec of each. */
   queries: readonly { granularity: string; spec: JsonObject }[];
+  /** The answer is a page of the persons behind the number of its only query that `point` names. */
+  persons?: { point(asked: Asked): JsonObject; pageSize: number };
   /** The plainest statement for the same answer. */
   sql(layout: Layout, asked: Asked): string;
   /** The rows of the answers of `queries`, in any order. */

@@ -58,15 +58,16 @@ function stepRows(answers: readonly JsonObject[]): AnswerRow[] {
   );
 }
 
+/** SELECT of each person, and of how far the steps were reached. */
+export function reachedSql(layout: Layout, asked: Asked): string {
+  return `SELECT ${layout.user} AS person, ${reachedIn(layout, asked, steps)} AS reached
+    ${fromSteps(layout, asked)} GROUP BY person`;
+}
+
 const inOrder = funnelOf(
   'funnel of 3 steps',
   {},
-  {
-    sql: (layout, asked) =>
-      countedSteps(
-        `SELECT ${reachedIn(layout, asked, steps)} AS reached ${fromSteps(layout, asked)} GROUP BY ${layout.user}`,
-      ),
-  },
+  { sql: (layout, asked) => countedSteps(reachedSql(layout, asked)) },
 );
 
 const [one, two, three] = steps;
@@ -83,29 +84,30 @@ const everyOrder = [
   ],
 ];
 
-/** The furthest of every order of the steps. */
+/** The same in any order: the furthest of every order of the steps. */
+export function anyOrderReached(layout: Layout, asked: Asked): string {
+  const reached = everyOrder.map((order) => reachedIn(layout, asked, order));
+  return `SELECT ${layout.user} AS person, greatest(${reached.join(', ')}) AS reached
+    ${fromSteps(layout, asked)} GROUP BY person HAVING reached > 0`;
+}
+
 const anyOrder = funnelOf(
   'funnel of 3 steps in any order',
   { order: 'ORDER_ANY' },
-  {
-    sql: (layout, asked) => {
-      const reached = everyOrder.map((order) => reachedIn(layout, asked, order));
-      return countedSteps(
-        `SELECT greatest(${reached.join(', ')}) AS reached ${fromSteps(layout, asked)} GROUP BY ${layout.user} HAVING reached > 0`,
-      );
-    },
-  },
+  { sql: (layout, asked) => countedSteps(anyOrderReached(layout, asked)) },
 );
+
+/** The same within one visit. */
+export function visitReached(layout: Layout, asked: Asked): string {
+  return `SELECT person, max(reached) AS reached FROM (
+      SELECT ${layout.user} AS person, ${reachedIn(layout, asked, steps)} AS reached ${fromSteps(layout, asked)} GROUP BY person, ${layout.session})
+    GROUP BY person`;
+}
 
 const inOneVisit = funnelOf(
   'funnel of 3 steps in one visit',
   { holdProperty: '$sessionId' },
-  {
-    sql: (layout, asked) =>
-      countedSteps(`SELECT max(reached) AS reached FROM (
-      SELECT ${layout.user} AS person, ${reachedIn(layout, asked, steps)} AS reached ${fromSteps(layout, asked)} GROUP BY person, ${layout.session})
-    GROUP BY person`),
-  },
+  { sql: (layout, asked) => countedSteps(visitReached(layout, asked)) },
 );
 
 /** Of each entry the first later steps. */
