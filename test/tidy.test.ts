@@ -72,6 +72,18 @@ it('URLs are parsed, not tried: the fast call of canParse is wrong in Node 20', 
   expect(found(service, /URL\.canParse\(/)).toEqual([]);
 });
 
+it('tests wait for what is to be, as long as every other one, and press keys where the focus is', () => {
+  const tests = files.filter(({ path }) => isTest(path));
+  expect(found(tests, /\bwaitForTimeout\(/)).toEqual([]);
+  // vitest.config.mjs has the times of all: three minutes of a test or a hook, one of a poll.
+  expect(found(tests, /^\s*\}, (?:\d{1,2}|1[0-7]\d)_000\);$/)).toEqual([]);
+  expect(
+    found(tests, /\b(?:poll|waitUntil|waitFor)\(.*\btimeout: [1-5]?\d?_?\d{1,3}\b(?!_)/),
+  ).toEqual([]);
+  const apart = tests.filter(({ text }) => /\.focus\(\);\s*await \w+\.keyboard\./.test(text));
+  expect(apart.map(({ path }) => `${path}: locator.press does both`)).toEqual([]);
+});
+
 it('interfaces carry no prefix', () => {
   expect(found(files, /\binterface I[A-Z][a-z]/)).toEqual([]);
 });

@@ -68,10 +68,15 @@ describe.runIf(hasBrowser)('the pages of events', () => {
     await go('/live?kind=wanted');
     await page.waitForSelector('text=Waiting for the next event');
     // The page's own stream tells nobody that it is open: events come until the first is shown.
-    while ((await page.locator('tr', { hasText: 'wanted' }).count()) === 0) {
-      await batchCreate(web.stack, [newEvent({ kind: 'unwelcome' }), newEvent({ kind: 'wanted' })]);
-      await page.waitForTimeout(100);
-    }
+    const both = ['unwelcome', 'wanted'];
+    const wanted = async () => {
+      await batchCreate(
+        web.stack,
+        both.map((kind) => newEvent({ kind })),
+      );
+      return page.locator('tr', { hasText: 'wanted' }).count();
+    };
+    await expect.poll(wanted, { interval: 100 }).toBeGreaterThan(0);
     expect(await page.locator('tr', { hasText: 'unwelcome' }).count()).toBe(0);
   });
 
