@@ -25,7 +25,7 @@ beforeAll(async () => {
   clickhouse = createClickHouse(stack.clickhouseUrl, { log, maxConnections: 2 });
   nats = await connectBroker(stack.natsUrl, log);
   await play();
-}, 120_000);
+});
 afterAll(async () => {
   await clickhouse?.close();
   await nats?.close();
