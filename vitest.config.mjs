@@ -26,10 +26,10 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     // A poll ends when its condition holds: the bound is for a condition that never does, on a busy machine.
-    expect: { poll: { timeout: 60_000, interval: 20 } },
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     globalSetup: join(root, 'setup', 'temporary-files.mjs'),
     pool: 'forks',
     maxWorkers: workers,

@@ -125,7 +125,7 @@ describe('with an instance', () => {
   /** Polls until so many events are stored. */
   async function storedAll(filter: Record<string, unknown>, count: number): Promise<StoredEvent[]> {
     await expect
-      .poll(async () => (await storedEvents(filter)).length, { timeout: 60_000 })
+      .poll(async () => (await storedEvents(filter)).length)
       .toBeGreaterThanOrEqual(count);
     return storedEvents(filter);
   }
@@ -247,9 +247,7 @@ describe('with an instance', () => {
     expect(second.err).toBe('');
     expect(second.out).toMatch(/60,000 rows read, 60,000 events of 500 people\n/);
     const range = { from: '2023-01-01T00:00:00Z', to: '2023-03-01T00:00:00Z' };
-    await expect
-      .poll(() => client.countEvents('killed', range, stack.privateKey), { timeout: 60_000 })
-      .toBe(count);
+    await expect.poll(() => client.countEvents('killed', range, stack.privateKey)).toBe(count);
     const third = await run(['posthog', path, ...flags]);
     expect(third.out).toContain('\n0 sent, 60,000 were stored before');
     expect(await client.countEvents('killed', range, stack.privateKey)).toBe(count);

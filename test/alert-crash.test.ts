@@ -56,9 +56,7 @@ async function manage(path: string, message: object): Promise<Record<string, unk
 const messageIds = () =>
   mailServer.received.map(({ text }) => /^Message-ID:\s+(<[^>]+>)/im.exec(text)?.[1]);
 
-it('a change of state is told after a kill, its delivery once and its mail under the same Message-ID', {
-  timeout: 240_000,
-}, async () => {
+it('a change of state is told after a kill, its delivery once and its mail under the same Message-ID', async () => {
   const subscription = {
     subject_type: 'WEBHOOK_SUBJECT_TYPE_PROJECT',
     subject_id: stack.projectId,

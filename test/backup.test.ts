@@ -47,9 +47,7 @@ async function expectToBeStored(): Promise<void> {
   );
 }
 
-it(`goes on after kills of the command and of the service (seed ${seed})`, {
-  timeout: 240_000,
-}, async () => {
+it(`goes on after kills of the command and of the service (seed ${seed})`, async () => {
   await eventually(
     () => storedEvents(stack.clickhouseUrl),
     ({ ids }) => ids > 500,
@@ -71,9 +69,7 @@ it(`goes on after kills of the command and of the service (seed ${seed})`, {
   if (cut.code !== 0) expect(sentence).toMatch(/^millrace: /);
 });
 
-it('is restored with every event of before, once, and all that is made of them', {
-  timeout: 240_000,
-}, async () => {
+it('is restored with every event of before, once, and all that is made of them', async () => {
   const acknowledged = new Set(load.acknowledged);
   const named = new Set(load.named);
   const taken = await admin(from, ['backup', place]);

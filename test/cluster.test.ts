@@ -215,7 +215,7 @@ function nothingDiffers({ lost, doubled }: Awaited<ReturnType<typeof differences
 }
 
 it(`loses and doubles nothing in ${rounds} failures of single servers, and of two at once`, {
-  timeout: 300_000 + rounds * 60_000,
+  timeout: 600_000 + rounds * 60_000,
 }, async () => {
   await untilWhole();
   const load = startClusterLoad(stack, room);

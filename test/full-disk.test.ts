@@ -90,7 +90,7 @@ it.runIf(hasSmallDisks)('refuses events in every process before the disk is full
 
 it.runIf(hasSmallDisks && rounds > 0)(
   `goes on by itself after a disk that was full ${rounds} times`,
-  { timeout: 60_000 + rounds * 240_000 },
+  { timeout: 600_000 + rounds * 240_000 },
   async () => {
     await start({ MILLRACE_DISK_RESERVE_MIB: '0' });
     for (let round = 0; round < rounds; round++) {

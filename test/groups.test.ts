@@ -49,7 +49,7 @@ beforeAll(async () => {
   stack = await startStack({ dataDir, env: environment(engines) });
   projects = [ownProject(stack)];
   while (ofGroup(0).length < 2 || ofGroup(1).length < 2) projects.push(await newProject());
-}, 180_000);
+});
 afterAll(async () => {
   await stack.stop();
   await Promise.all([broker, ...engines].map((server) => server.stop()));

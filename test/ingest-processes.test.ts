@@ -201,7 +201,7 @@ it('leaves no process behind when the service itself is killed', async () => {
   );
   const { events, ids } = await storedEvents('orphans');
   expect(events).toBe(ids.length);
-}, 180_000);
+});
 
 it('ends all of them on SIGTERM, after the request in flight is answered', async () => {
   const connection = new Connection();

@@ -58,7 +58,7 @@ let embedded: Stack;
 let before: unknown;
 let sent = 0;
 
-it("leads to servers of one's own and back, with the same rows", { timeout: 300_000 }, async () => {
+it("leads to servers of one's own and back, with the same rows", async () => {
   embedded = await startStack({ dataDir: at('a') });
   const load = startSteadyLoad(() => embedded);
   await eventually(
@@ -122,9 +122,7 @@ it("leads to servers of one's own and back, with the same rows", { timeout: 300_
   }
 });
 
-it('leads to a broker of three, whose streams then have three copies', {
-  timeout: 300_000,
-}, async () => {
+it('leads to a broker of three, whose streams then have three copies', async () => {
   const [cluster, engine] = await Promise.all([
     startBrokerCluster(),
     startEngine({ migrated: false }),

@@ -67,9 +67,7 @@ async function makeOlder(): Promise<void> {
 const messageIds = () =>
   mailServer.received.map(({ text }) => /^Message-ID:\s+(<[^>]+>)/im.exec(text)?.[1]);
 
-it('a report is mailed after a kill, under the same Message-ID, and once in its history', {
-  timeout: 300_000,
-}, async () => {
+it('a report is mailed after a kill, under the same Message-ID, and once in its history', async () => {
   const killed = new Promise<void>((resolve) => {
     onFirstMail = () => {
       stack.kill9('service');

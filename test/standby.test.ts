@@ -106,7 +106,7 @@ function ms(sinceMs: number): string {
 }
 
 it(`each event is stored once, whichever of two pipelines is killed or frozen, ${rounds} times`, {
-  timeout: 300_000 + rounds * 180_000,
+  timeout: 600_000 + rounds * 180_000,
 }, async () => {
   await settled();
   const load = startSteadyLoad(() => front);

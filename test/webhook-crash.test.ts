@@ -123,9 +123,7 @@ async function recorded(deliveryId: string): Promise<void> {
   );
 }
 
-it('loses nothing when the broker is killed, and repeats what was in flight at most', {
-  timeout: 180_000,
-}, async () => {
+it('loses nothing when the broker is killed, and repeats what was in flight at most', async () => {
   const publishing = publishRound();
   await delay(400);
   stack.kill9('broker');
@@ -133,9 +131,7 @@ it('loses nothing when the broker is killed, and repeats what was in flight at m
   expect(repeated).toBeLessThanOrEqual(mostInFlight);
 });
 
-it('loses nothing when the service is killed, and repeats what was in flight at most', {
-  timeout: 240_000,
-}, async () => {
+it('loses nothing when the service is killed, and repeats what was in flight at most', async () => {
   // Slower than a busy machine publishes: most still wait when the kill comes.
   answerMs = 2_000;
   const ids = await publishRound();
@@ -150,9 +146,7 @@ it('loses nothing when the service is killed, and repeats what was in flight at 
   expect(repeated).toBeLessThanOrEqual(mostInFlight);
 });
 
-it('does not send again what the log of attempts had before a restart', {
-  timeout: 180_000,
-}, async () => {
+it('does not send again what the log of attempts had before a restart', async () => {
   const [webhookId = ''] = webhooks;
   const subject = dueSubject('first', webhookId);
   const done = newDelivery(organizationId, webhookId);

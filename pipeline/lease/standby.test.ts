@@ -90,12 +90,12 @@ async function expectEachOnce(): Promise<void> {
     });
     return result.json();
   };
-  await expect.poll(counts, { timeout: 60_000 }).toEqual([{ rows: sent, ids: sent }]);
+  await expect.poll(counts).toEqual([{ rows: sent, ids: sent }]);
 }
 
 it('one of two pipelines writes all shards, and the other one takes them over and gives them up', async () => {
   const first = await start('first');
-  await expect.poll(() => first.pipeline.ready(), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => first.pipeline.ready()).toBe(true);
   expect(first.pipeline.isStandby()).toBe(false);
   const second = await start('second');
   await second.pauses.paused();
@@ -111,15 +111,15 @@ it('one of two pipelines writes all shards, and the other one takes them over an
   for (let look = 1; look < unchangedLooks; look++) await second.pauses.next();
   expect(second.pipeline.isStandby()).toBe(true);
   await second.pauses.end();
-  await expect.poll(() => second.pipeline.isStandby(), { timeout: 60_000 }).toBe(false);
-  await expect.poll(() => second.pipeline.ready(), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => second.pipeline.isStandby()).toBe(false);
+  await expect.poll(() => second.pipeline.ready()).toBe(true);
   await send();
   await expectEachOnce();
   await send();
   await expectEachOnce();
   // It meets the other one's ledgers where it has a batch, or its next renewal tells.
   await first.pauses.end();
-  await expect.poll(() => first.pipeline.isStandby(), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => first.pipeline.isStandby()).toBe(true);
   expect(await first.isInState('standby')).toBe(1);
 
   await second.pipeline.stop();
@@ -129,10 +129,10 @@ it('one of two pipelines writes all shards, and the other one takes them over an
     await first.pauses.end();
     await Promise.race([
       first.pauses.paused(),
-      expect.poll(() => first.pipeline.isStandby(), { timeout: 60_000 }).toBe(false),
+      expect.poll(() => first.pipeline.isStandby()).toBe(false),
     ]);
   }
-  await expect.poll(() => first.pipeline.ready(), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => first.pipeline.ready()).toBe(true);
   await send();
   await expectEachOnce();
   await first.pipeline.stop();
@@ -141,14 +141,12 @@ it('one of two pipelines writes all shards, and the other one takes them over an
 it('a pipeline that was frozen in an insert tries it no more once another one has the shards', async () => {
   let aheadMs = 0;
   const first = await start('frozen', { nowMs: () => performance.now() + aheadMs });
-  await expect
-    .poll(() => first.pipeline.state(), { timeout: 60_000 })
-    .toEqual(['waiting', 'waiting']);
+  await expect.poll(() => first.pipeline.state()).toEqual(['waiting', 'waiting']);
   // Until then a batch asks the engine before it is promised.
-  await expect.poll(() => first.gauge('loading'), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => first.gauge('loading')).toBe(0);
   await engine.kill9();
   await send();
-  await expect.poll(() => first.gauge('insert_failures'), { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(() => first.gauge('insert_failures')).toBeGreaterThan(0);
   const ledgers = await openBucket(nats, buckets.ledger, readLedgerRecord);
   const writerNow = async () => {
     const read = await ledgers.get(eventsLedgerKey(1));
@@ -157,11 +155,11 @@ it('a pipeline that was frozen in an insert tries it no more once another one ha
   const writer = await writerNow();
   const second = await start('another');
   for (let look = 1; look <= unchangedLooks; look++) await second.pauses.end();
-  await expect.poll(writerNow, { timeout: 60_000 }).not.toBe(writer);
+  await expect.poll(writerNow).not.toBe(writer);
   // It does not renew, and the engine is away: nothing but its ledger can tell.
   expect(first.pipeline.isStandby()).toBe(false);
   aheadMs = 3_600_000;
-  await expect.poll(() => first.pipeline.isStandby(), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => first.pipeline.isStandby()).toBe(true);
   expect(await first.gauge('insert_failures')).toBe(0);
   await engine.restart();
   await expectEachOnce();

@@ -80,7 +80,7 @@ beforeAll(async () => {
     ...revenue,
     ...peerQuestions(seed, project, { count: Math.ceil(count * partOfPeers), revenue }),
   ];
-}, 180_000);
+});
 afterAll(async () => {
   tables?.close();
   await forced?.stop();
@@ -145,13 +145,15 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     expect(rare.map((feature) => `${feature}: ${counts.get(feature) ?? 0}`)).toEqual([]);
   });
 
-  it('have the same answer from the sent events', { timeout: 60_000 + count * 2_000 }, async () => {
+  it('have the same answer from the sent events', {
+    timeout: 600_000 + count * 2_000,
+  }, async () => {
     const found = await differences(questions, async (question) => differenceOf(tables, question));
     expect(found).toEqual([]);
   });
 
   it('have the same answer from each source that does not refuse them, and from rows of events', {
-    timeout: 60_000 + count * 5_000,
+    timeout: 600_000 + count * 5_000,
   }, async () => {
     // Whatever had been received by a moment, only rows of events tell.
     const current = questions.filter(({ asOfMs }) => asOfMs === undefined);
@@ -169,9 +171,7 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     expect(rare.map((need) => `${need}: ${forced.answered.get(need) ?? 0}`)).toEqual([]);
   });
 
-  it('have another answer after more events, a merge, traits and a deletion', {
-    timeout: 120_000,
-  }, async () => {
+  it('have another answer after more events, a merge, traits and a deletion', async () => {
     const some = questions.filter(({ asOfMs }) => asOfMs === undefined).slice(0, askedAgain);
     await differences(some, async (question) => {
       await productAnswer(stack, question);

@@ -24,7 +24,7 @@ beforeAll(async () => {
     () => listActivity(stack, {}),
     ({ events }) => events.length === 1,
   );
-}, 400_000);
+});
 afterAll(async () => {
   await stack?.stop();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });

@@ -42,7 +42,7 @@ describe.runIf(hasBrowser)('alerts', () => {
     await changes.getByRole('row', { name: /firing OK 0 .* yes$/ }).waitFor();
     expect(await axe(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('say what a test sent, and are paused, changed and deleted, on a phone too', async () => {
     const { page } = visitor;

@@ -44,7 +44,7 @@ describe.runIf(hasBrowser)('kept exports', () => {
     const file = await (await downloading).path();
     expect(readFileSync(file, 'utf8')).toMatch(/^"profile_id","external_id"/);
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('are asked for from a list, and deleted, on a phone too', async () => {
     const { page } = visitor;
@@ -63,7 +63,7 @@ describe.runIf(hasBrowser)('kept exports', () => {
       .waitFor();
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('are of the persons of a segment, which is chosen by keyboard', async () => {
     const { page } = visitor;
@@ -100,5 +100,5 @@ describe.runIf(hasBrowser)('kept exports', () => {
     await page.getByRole('alert').getByText('query.timeRange: from must not be after to').waitFor();
     // The browser's word for a refusal.
     expect(visitor.faults.splice(0)).toHaveLength(1);
-  }, 180_000);
+  });
 });

@@ -74,7 +74,7 @@ describe.runIf(hasBrowser)('the page of imports', () => {
     expect(await eventually(stored, (events) => events >= count)).toBe(count);
     expect(await axe(page)).toEqual([]);
     expect(admin.faults).toEqual([]);
-  }, 240_000);
+  });
 
   it('on a phone, in dark colours, an import is canceled, and its file is gone', async () => {
     const { page } = admin;
@@ -95,7 +95,7 @@ describe.runIf(hasBrowser)('the page of imports', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.emulateMedia({ colorScheme: 'light' });
     expect(admin.faults).toEqual([]);
-  }, 240_000);
+  });
 
   it('a file of nobody’s format fails with a sentence, and one that was not sent to its end waits for it', async () => {
     const { page } = admin;
@@ -129,7 +129,7 @@ describe.runIf(hasBrowser)('the page of imports', () => {
       .getByText('failed', { exact: true })
       .waitFor();
     admin.faults.splice(0);
-  }, 240_000);
+  });
 
   it('what cannot be listed says why, and is asked for again', async () => {
     const { page } = admin;

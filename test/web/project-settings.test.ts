@@ -81,7 +81,7 @@ describe.runIf(hasBrowser)('a project’s weeks and currency', () => {
     await page.getByText('Saved').waitFor();
     await page.reload();
     await expect.poll(() => general.getByLabel('Currency').inputValue(), { timeout }).toBe('EUR');
-  }, 180_000);
+  });
 
   it('are those of weekly buckets, of this and last week, and of reports', async () => {
     const { page } = reader;
@@ -99,7 +99,7 @@ describe.runIf(hasBrowser)('a project’s weeks and currency', () => {
     await page.getByText('About the last week from Sunday to Saturday.').waitFor();
     await expect.poll(() => page.getByLabel('On', { exact: true }).inputValue()).toBe('7');
     expect(reader.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('is the condition that a goal’s form offers, on a phone too', async () => {
     const { page } = reader;
@@ -118,5 +118,5 @@ describe.runIf(hasBrowser)('a project’s weeks and currency', () => {
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     expect(width).toBeLessThanOrEqual(360);
     expect(reader.faults).toEqual([]);
-  }, 180_000);
+  });
 });

@@ -44,7 +44,7 @@ describe.runIf(hasBrowser)('reports', () => {
     await page.getByText('Nothing was sent yet.').waitFor();
     expect(await axe(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('show their mail, send a test, and are changed, paused and deleted, on a phone too', async () => {
     const { page } = visitor;
@@ -73,7 +73,7 @@ describe.runIf(hasBrowser)('reports', () => {
     await button(page, 'Resume').waitFor();
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('are taken and left by the link of a mail, with a click and not by opening it', async () => {
     const token = await eventually(
@@ -98,5 +98,5 @@ describe.runIf(hasBrowser)('reports', () => {
     await visitor.page.getByRole('heading', { name: 'No report yet' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'This link leads nowhere' }).waitFor();
-  }, 180_000);
+  });
 });

@@ -97,7 +97,7 @@ describe.runIf(hasBrowser)('segments', () => {
     await expect.poll(() => people.getByRole('listitem').count(), { timeout }).toBe(1);
     expect(await axe(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('are what lists, questions, their groups and boards are of', async () => {
     const { page } = visitor;
@@ -152,7 +152,7 @@ describe.runIf(hasBrowser)('segments', () => {
       .or(page.getByRole('button', { name: /^Visitors 1 / }))
       .waitFor();
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('list the people behind a number, as many as it counts', async () => {
     const { page } = visitor;
@@ -173,7 +173,7 @@ describe.runIf(hasBrowser)('segments', () => {
     const people = page.getByRole('region', { name: 'People' });
     await expect.poll(() => people.getByRole('listitem').count(), { timeout }).toBe(2);
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('are counted in the list, changed, deleted and missed, on a phone too', async () => {
     const { page } = visitor;
@@ -208,7 +208,7 @@ describe.runIf(hasBrowser)('segments', () => {
     await page.getByText('7 events: all of them.').waitFor();
     visitor.faults.splice(0);
     await page.setViewportSize({ width: 1280, height: 800 });
-  }, 180_000);
+  });
 
   it('that cannot be read say why, and are asked for again', async () => {
     const { page } = visitor;

@@ -110,7 +110,7 @@ export async function untilCounted(stack: { baseUrl: string; privateKey: string 
 export async function eventually<T>(
   ask: () => Promise<T>,
   done: (value: T) => boolean,
-  timeoutMs = 60_000,
+  timeoutMs = 120_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

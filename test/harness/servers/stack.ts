@@ -65,7 +65,7 @@ interface StackOptions {
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 export const nodeFlags: readonly string[] = String(scripts.start).match(/--\S+/g) ?? [];
 
-const readyTimeoutMs = 150_000;
+const readyTimeoutMs = 300_000;
 const keptLogLines = 200;
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {

@@ -4,10 +4,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 
-const maxWaitMs = 60_000;
+const maxWaitMs = 120_000;
 const lookEveryMs = 20;
 
-/** `condition` is an expression of JavaScript. Throws where it does not hold within a minute. */
+/** `condition` is an expression of JavaScript. Throws where it does not hold within two minutes. */
 export async function untilHolds(page: Page, condition: string): Promise<void> {
   const endMs = performance.now() + maxWaitMs;
   while (!(await page.evaluate<boolean>(`Boolean(${condition})`))) {

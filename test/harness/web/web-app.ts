@@ -31,7 +31,7 @@ export interface WebApp {
 }
 
 /** A page on a busy machine; a quiet one needs a hundredth. */
-export const patienceMs = 60_000;
+export const patienceMs = 120_000;
 
 /** Starts service and browser; `stop` ends both. */
 export async function startWebApp(
