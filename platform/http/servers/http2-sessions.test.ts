@@ -222,6 +222,7 @@ describe('a peer that asks too much', () => {
   ])('does not by %s', async (_name, method, abandon) => {
     const { port, started } = await start();
     const connection = open(port);
+    const beganMs = performance.now();
     let isClosed = false;
     void connection.closed.then(() => (isClosed = true));
     for (let number = 0; !isClosed && number < 1_000; number++) {
@@ -233,7 +234,9 @@ describe('a peer that asks too much', () => {
       connection.socket.write(abandon(stream));
     }
     expect(isClosed).toBe(true);
-    expect(started()).toBeLessThan(300);
+    // Twenty a second are forgotten, and a busy machine takes many seconds.
+    const forgotten = (20 * (performance.now() - beganMs)) / 1_000;
+    expect(started()).toBeLessThan(300 + forgotten);
   });
 
   it('may give up some requests, and all that are answered', async () => {
