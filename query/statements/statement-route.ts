@@ -240,7 +240,7 @@ async function run(
   const judged = await statements.judge(projectId, asked, ends.signal);
   const { format, contentType } = judged;
   const rows = statements.run(judged, ends.signal);
-  const form = { format, contentType, gzips: asked.gzips, pack: undefined };
+  const form = { format, contentType, gzips: asked.gzips };
   const sent = await sendRows(response, rows, form, ends.signal, ends.refusalOf);
   return { ...sent, format };
 }

@@ -35,7 +35,7 @@ export function refuse(response: ServerResponse, refusal: StatementRefusal): voi
   response.writeHead(status, {
     'Content-Type': 'text/plain; charset=UTF-8',
     'X-ClickHouse-Exception-Code': String(refusal.code),
-    ...(status === 401 && { 'WWW-Authenticate': 'Basic realm="Millrace"' }),
+    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
     ...(status === 503 && { 'Retry-After': '1' }),
   });
   response.end(`${errorLine(refusal)}\n`);
@@ -45,8 +45,6 @@ interface AnswerForm {
   format: string;
   contentType: string;
   gzips: boolean;
-  /** ClickHouse's own blocks. */
-  pack: ((bytes: Buffer) => Buffer) | undefined;
 }
 
 /**
@@ -56,7 +54,7 @@ interface AnswerForm {
 export async function sendRows(
   response: ServerResponse,
   body: AsyncGenerator<Buffer, void, undefined>,
-  { format, contentType, gzips, pack }: AnswerForm,
+  { format, contentType, gzips }: AnswerForm,
   gone: AbortSignal,
   refusalOf: (error: unknown) => StatementRefusal,
 ): Promise<{ bytes: number; failure?: StatementRefusal }> {
@@ -71,12 +69,11 @@ export async function sendRows(
   const target: Writable = gzips ? createGzip({ level: gzipLevel }) : new PassThrough();
   target.on('error', () => response.destroy());
   target.pipe(response);
-  const packed = pack ?? ((bytes: Buffer) => bytes);
   let bytes = 0;
   try {
     while (next.done !== true) {
       bytes += next.value.length;
-      if (!target.write(packed(next.value))) await once(target, 'drain', { signal: gone });
+      if (!target.write(next.value)) await once(target, 'drain', { signal: gone });
       next = await body.next();
     }
     target.end();
@@ -87,7 +84,7 @@ export async function sendRows(
     const length = Buffer.byteLength(line);
     const mark = '__exception__';
     const frame = `\r\n${mark}\r\n${tag}\r\n${line}${length} ${tag}\r\n${mark}\r\n`;
-    target.end(packed(Buffer.from(frame)));
+    target.end(frame);
     return { bytes, failure };
   }
 }

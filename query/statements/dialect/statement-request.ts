@@ -18,8 +18,6 @@ export interface StatementAsked {
   format: string;
   /** Letters, digits and - alone; '' for none. */
   queryId: string;
-  /** ClickHouse's own blocks around the answer. */
-  packs: boolean;
   gzips: boolean;
   /** A client of the native protocol over HTTP (clickhouse-go) wants the form of its first answer. */
   protocolVersion: string;
@@ -43,7 +41,7 @@ export function readAsked(
       params,
       format: textOf(headers['x-clickhouse-format']) || 'TabSeparated',
     },
-    ...{ queryId: '', packs: false, gzips: false, protocolVersion: '' },
+    ...{ queryId: '', gzips: false, protocolVersion: '' },
   };
   checkDatabase(textOf(headers['x-clickhouse-database']) ?? '');
   for (const [name, value] of new URLSearchParams(query)) {
@@ -52,7 +50,7 @@ export function readAsked(
     else if (name === 'database') checkDatabase(value);
     else if (name === 'default_format') asked.format = value;
     else if (name.startsWith('param_')) params.set(name.slice('param_'.length), value);
-    else if (name === 'compress') asked.packs = value === '1';
+    else if (name === 'compress') refuseIf(value === '1', 'compress');
     else if (name === 'decompress') refuseIf(value === '1', 'decompress');
     else if (name === 'enable_http_compression') asked.gzips = value === '1' && takesGzip(headers);
     else if (name === 'user' || name === 'password') refuseInUrl(name);
@@ -73,7 +71,10 @@ function checkDatabase(name: string): void {
 }
 
 function refuseIf(isSet: boolean, name: string): void {
-  if (isSet) throw notAllowed(`the parameter ${name} is not allowed: send the statement as text`);
+  if (!isSet) return;
+  throw notAllowed(
+    `${name}=1 is not spoken here: switch the driver's own compression off (JDBC: compress=false)`,
+  );
 }
 
 function refuseInUrl(name: string): never {
