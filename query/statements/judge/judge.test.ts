@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { judgeTree } from './judge-tree.ts';
 import { readQueryTree } from './query-tree.ts';
-import { readStatementText } from './statement-text.ts';
+import { checkNameParameters, readStatementText } from './statement-text.ts';
 
 const none = () => undefined;
 const read = (sql: string) => readStatementText(sql, none);
@@ -52,6 +52,24 @@ describe('the text', () => {
   ])('is refused: %j', (sql) => {
     expect(() => read(sql)).toThrow();
   });
+});
+
+it.each([
+  ['x, function_name: count\n      EXPRESSION y', false],
+  ['a.b', false],
+  ['a:b', false],
+  ['', false],
+  ['a b_1', true],
+])('a parameter that becomes a name may be %j: %s', (value, passes) => {
+  const params = new Map([['n', value]]);
+  const check = (sql: string): void => checkNameParameters(sql, params);
+  check('SELECT {n:String}');
+  for (const sql of ['SELECT 1 AS {n:Identifier}', 'SELECT 1 AS { n : Identifier }']) {
+    if (passes) check(sql);
+    else expect(() => check(sql)).toThrow('a parameter that is a name');
+  }
+  expect(() => check('SELECT {m:Identifier}')).toThrow();
+  expect(() => check('SELECT {n:Nullable(Identifier)}')).toThrow();
 });
 
 describe('the tree', () => {

@@ -76,6 +76,24 @@ function checkNames(sql: string, tokens: readonly Token[]): void {
   });
 }
 
+const ofIdentifier = /^\{\s*(\w+)\s*:\s*Identifier\s*\}$/;
+
+/**
+ * Throws StatementRefusal for a parameter that becomes a name and is more than letters, digits and spaces: a line of
+ * the tree could not hold it.
+ */
+export function checkNameParameters(sql: string, params: ReadonlyMap<string, string>): void {
+  for (const { kind, start, end } of tokenize(sql)) {
+    if (kind !== 'parameter') continue;
+    const text = sql.slice(start, end);
+    const isName = /identifier/i.test(text);
+    const [, name = ''] = ofIdentifier.exec(text) ?? [];
+    if (isName && !/^[\w ]{1,100}$/.test(params.get(name) ?? '')) {
+      throw notAllowed('a parameter that is a name has letters, digits and spaces alone');
+    }
+  }
+}
+
 interface Cut {
   tokens: readonly Token[];
   format: string | undefined;

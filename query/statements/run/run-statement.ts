@@ -13,7 +13,7 @@ import type { StatementAsked } from '../dialect/statement-request.ts';
 import { type AllowedFunctions, readAllowedFunctions } from '../judge/allowed-functions.ts';
 import { judgeTree } from '../judge/judge-tree.ts';
 import { explainSql, readQueryTree } from '../judge/query-tree.ts';
-import { readStatementText } from '../judge/statement-text.ts';
+import { checkNameParameters, readStatementText } from '../judge/statement-text.ts';
 import { codes, StatementRefusal } from '../refusal.ts';
 import { withOwnNames } from '../views/named-tables.ts';
 import { type ProjectViews, type ViewStore, ViewsOfProjects } from '../views/project-views.ts';
@@ -64,6 +64,7 @@ export class Statements {
     signal: AbortSignal,
   ): Promise<JudgedStatement> {
     const text = readStatementText(asked.sql, tableQuestion);
+    checkNameParameters(asked.sql, asked.params);
     const format = text.format ?? asked.format;
     const contentType = answerFormats.get(format);
     if (contentType === undefined) {
