@@ -1,0 +1,302 @@
+// Questions asked twice: by InsightsService.Query, and in SQL by POST /sql, over the same rows. Both must say the same.
+
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Question, requestOf } from '../../test/harness/insights/questions/question.ts';
+import { createDraw } from '../../test/harness/insights/random.ts';
+import { useEngine } from '../../test/harness/servers/use-servers.ts';
+import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
+import {
+  type StatementServer,
+  serveStatements,
+} from '../../test/harness/statements/serve-statements.ts';
+import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
+import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
+
+const engine = useEngine();
+const projectId = randomUUID();
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const fromMs = Date.UTC(2026, 9, 1);
+const toMs = fromMs + 14 * dayMs;
+let service: ReadService;
+let sql: StatementServer;
+
+beforeAll(async () => {
+  service = await startReadService({ clickhouseUrl: engine.url });
+  sql = await serveStatements(service.clickhouse);
+  await storeRows(service.clickhouse, drawnRows());
+  const merged = Array.from({ length: 8 }, (_, n) => ({
+    ...{ projectId, distinctId: `anon-${n}`, named: false, wasClaimed: true },
+    ...{ owner: `user-${n % 5}`, root: `user-${n % 5}` },
+  }));
+  const named = Array.from({ length: 12 }, (_, n) => ({
+    ...{ projectId, distinctId: `user-${n}`, traits: { tier: n % 3 === 0 ? 'gold' : 'plain' } },
+  }));
+  await storeProfiles(service.clickhouse, [...named, ...merged]);
+});
+afterAll(async () => {
+  await sql.close();
+  await service.stop();
+});
+
+/** Visits of few people, some across midnight, with what a question may ask of an event. */
+function drawnRows(): StoredRow[] {
+  const draw = createDraw(43);
+  return Array.from({ length: 150 }, () => {
+    const cookieless = draw.chance(0.15);
+    const person = draw.chance(0.3) ? `anon-${draw.below(12)}` : `user-${draw.below(15)}`;
+    const visit = {
+      sessionId: draw.uuid(),
+      distinctId: cookieless ? `day-${draw.below(9)}` : person,
+    };
+    const startMs = fromMs + draw.below(14 * 24 * 60 - 90) * minuteMs;
+    const columns = {
+      browser: draw.pick(['Chrome', 'Firefox', 'Safari']),
+      country: draw.pick(['DE', 'FR']),
+    };
+    return Array.from({ length: 1 + draw.below(6) }, (_, n) =>
+      storedRow({
+        ...{
+          projectId,
+          cookieless,
+          columns: { ...columns, pathname: `/${draw.below(4)}` },
+          ...visit,
+        },
+        ...{ eventId: draw.uuid(), occurTimeMs: startMs + n * draw.below(10) * minuteMs },
+        kind: n === 0 ? 'page_view' : draw.pick(['page_view', 'cart', 'buy']),
+        strings: { plan: draw.pick(['free', 'pro']) },
+        ints: { seats: BigInt(draw.below(50)) },
+        doubles: { price: draw.below(400) / 4 },
+      }),
+    );
+  }).flat();
+}
+
+type Rows = (string | number | null)[][];
+type Json = Record<string, unknown>;
+
+const range = { fromMs, toMs, timezone: 'UTC' };
+const inRange = `occur_time >= toDateTime64(${fromMs / 1_000}, 3) AND occur_time < toDateTime64(${toMs / 1_000}, 3)`;
+const beginsInRange = inRange.replaceAll('occur_time', 'start_time');
+const ofKind = (kind: string): string => `FROM events WHERE kind = '${kind}' AND ${inRange}`;
+
+interface Case {
+  name: string;
+  question: Omit<Question, 'fromMs' | 'toMs'>;
+  /** Reads the answer's numbers: labels, then a value. Without zeroes, where the question has rows without events. */
+  rows: (answer: Json) => Rows;
+  sql: string;
+}
+
+const number = (value: unknown): number => Number(value ?? 0);
+const list = (value: unknown): Json[] => (Array.isArray(value) ? value : []);
+const inside = (value: unknown, name: string): Json[] =>
+  typeof value === 'object' && value !== null && name in value ? list((value as Json)[name]) : [];
+const labelOf = ({ breakdown }: Json): string =>
+  Object.values((breakdown ?? {}) as Json)
+    .map(String)
+    .join('|');
+
+const trends = (answer: Json): Rows =>
+  inside(answer['trends'], 'series').flatMap((series) =>
+    list(series['points']).flatMap(({ time, value }) =>
+      number(value) === 0
+        ? []
+        : [[labelOf(series), String(time).slice(0, 16).replace('T', ' '), number(value)]],
+    ),
+  );
+const segments = (answer: Json): Rows =>
+  inside(answer['segmentation'], 'series').map((one) => [labelOf(one), number(one['value'])]);
+const greatest = (answer: Json): Rows =>
+  inside(answer['topK'], 'rows').map(({ dimensionValue, value }) => [
+    String(dimensionValue ?? ''),
+    number(value),
+  ]);
+const bucketText = (unit: string): string => `formatDateTime(${unit}, '%Y-%m-%d %H:%i')`;
+const series = (
+  value: string,
+  kind: string,
+  unit = 'toStartOfDay(occur_time)',
+  label = "''",
+): string =>
+  `SELECT ${label} AS label, ${bucketText(unit)} AS bucket, toFloat64(${value}) AS value ${ofKind(kind)}
+    GROUP BY label, bucket HAVING value != 0 ORDER BY label, bucket`;
+const groups = (value: string, kind: string, label: string): string =>
+  `SELECT toString(${label}) AS label, toFloat64(${value}) AS value ${ofKind(kind)} GROUP BY label ORDER BY label`;
+
+const ofEvent = (kind: string, more: object = {}) => [{ event: { kind }, ...more }];
+const price = "double_properties['price']";
+const users = 'uniqExact(profile_id)';
+
+const cases: Case[] = [
+  ...(['page_view', 'cart', 'buy'] as const).flatMap((kind): Case[] => [
+    {
+      name: `${kind} a day`,
+      question: { type: 'TRENDS', events: ofEvent(kind), granularity: 'DAY' },
+      rows: trends,
+      sql: series('count()', kind),
+    },
+    {
+      name: `users of ${kind} a day`,
+      question: {
+        type: 'TRENDS',
+        events: ofEvent(kind, { aggregation: 'UNIQUE_USERS' }),
+        granularity: 'DAY',
+      },
+      rows: trends,
+      sql: series(users, kind),
+    },
+    {
+      name: `${kind} by browser`,
+      question: { type: 'SEGMENTATION', events: ofEvent(kind), breakdowns: ['$browser'] },
+      rows: segments,
+      sql: groups('count()', kind, 'browser'),
+    },
+  ]),
+  ...(
+    [
+      ['HOUR', 'toStartOfHour(occur_time)'],
+      ['WEEK', 'toStartOfDay(toMonday(occur_time))'],
+      ['MONTH', 'toStartOfDay(toStartOfMonth(occur_time))'],
+    ] as const
+  ).map(
+    ([granularity, unit]): Case => ({
+      name: `views by ${granularity}`,
+      question: { type: 'TRENDS', events: ofEvent('page_view'), granularity },
+      rows: trends,
+      sql: series('count()', 'page_view', unit),
+    }),
+  ),
+  {
+    name: 'views a day in Berlin',
+    question: {
+      type: 'TRENDS',
+      events: ofEvent('page_view'),
+      granularity: 'DAY',
+      timezone: 'Europe/Berlin',
+    },
+    rows: trends,
+    sql: series(
+      'count()',
+      'page_view',
+      "toTimeZone(toStartOfDay(toTimeZone(occur_time, 'Europe/Berlin')), 'UTC')",
+    ),
+  },
+  {
+    name: 'views a day by country',
+    question: {
+      type: 'TRENDS',
+      events: ofEvent('page_view'),
+      granularity: 'DAY',
+      breakdowns: ['$country'],
+    },
+    rows: trends,
+    sql: series('count()', 'page_view', 'toStartOfDay(occur_time)', 'toString(country)'),
+  },
+  ...(
+    [
+      ['SUM', `sum(${price})`],
+      ['AVG', `avg(${price})`],
+      ['MIN', `min(${price})`],
+      ['MAX', `max(${price})`],
+      ['DISTINCT_VALUES', `uniqExact(${price})`],
+    ] as const
+  ).map(
+    ([aggregation, value]): Case => ({
+      name: `${aggregation} of prices by country`,
+      question: {
+        ...{ type: 'SEGMENTATION', breakdowns: ['$country'] },
+        events: ofEvent('buy', { aggregation, aggregationProperty: 'price' }),
+      },
+      rows: segments,
+      sql: groups(value, 'buy', 'country'),
+    }),
+  ),
+  {
+    name: 'the greatest paths',
+    question: {
+      type: 'TOP_K',
+      topK: {
+        dimension: 'PROPERTY',
+        property: '$pathname',
+        scope: { kind: 'page_view' },
+        limit: 10,
+      },
+    },
+    rows: greatest,
+    sql: groups('count()', 'page_view', 'pathname'),
+  },
+  {
+    name: 'users of the greatest kinds',
+    question: { type: 'TOP_K', topK: { dimension: 'EVENT_KIND', limit: 10 } },
+    rows: greatest,
+    sql: `SELECT toString(kind) AS label, toFloat64(count()) AS value FROM events WHERE ${inRange} GROUP BY label ORDER BY label`,
+  },
+  ...(
+    [
+      ['SESSIONS', 'count()'],
+      ['AVG_DURATION', 'avg(duration_seconds)'],
+      ['BOUNCE_RATE', 'avg(is_bounce)'],
+      ['AVG_EVENTS_PER_SESSION', 'avg(events)'],
+    ] as const
+  ).map(
+    ([metric, value]): Case => ({
+      name: `${metric} by country`,
+      question: { type: 'SEGMENTATION', session: { metric }, breakdowns: ['$country'] },
+      rows: segments,
+      sql: `SELECT toString(country) AS label, toFloat64(${value}) AS value FROM sessions WHERE ${beginsInRange}
+      GROUP BY label ORDER BY label`,
+    }),
+  ),
+  {
+    name: 'visits a day',
+    question: { type: 'TRENDS', session: { metric: 'SESSIONS' }, granularity: 'DAY' },
+    rows: trends,
+    sql: `SELECT '' AS label, ${bucketText('toStartOfDay(start_time)')} AS bucket, toFloat64(count()) AS value
+      FROM sessions WHERE ${beginsInRange} GROUP BY bucket ORDER BY bucket`,
+  },
+  {
+    name: 'views of persons with a trait',
+    question: {
+      ...{ type: 'SEGMENTATION', breakdowns: ['$browser'] },
+      events: [
+        {
+          event: {
+            kind: 'page_view',
+            filters: [{ property: 'tier', operator: 'EQUALS', value: 'gold', source: 'PROFILE' }],
+          },
+        },
+      ],
+    },
+    rows: segments,
+    sql: groups('count()', 'page_view', 'browser').replace(
+      ' GROUP BY',
+      ` AND profile_id IN (SELECT profile_id FROM profiles WHERE traits['tier'] = '"gold"') GROUP BY`,
+    ),
+  },
+];
+
+it('there are questions enough, and no two of one name', () => {
+  expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
+  expect(cases.length).toBeGreaterThanOrEqual(27);
+});
+
+it.each(cases)('$name', async ({ question, rows, sql: statement }) => {
+  const body = requestOf({ ...range, ...question });
+  const asked = await service.post(projectId, 'shared.insights.v1.InsightsService/Query', body);
+  expect(asked.status, asked.text).toBe(200);
+  const answer = await sql.ask(projectId, statement, { default_format: 'JSONCompact' });
+  expect(answer.status, answer.text).toBe(200);
+  const expected = rows(JSON.parse(asked.text)).map(rounded).sort();
+  const found: Rows = JSON.parse(answer.text).data;
+  expect(expected.length).toBeGreaterThan(0);
+  expect(found.map(rounded).sort()).toEqual(expected);
+});
+
+/** Sums of doubles in another order differ in their last digits. */
+function rounded(row: (string | number | null)[]): string {
+  return JSON.stringify(
+    row.map((one) => (typeof one === 'number' ? Number(one.toPrecision(12)) : one)),
+  );
+}
