@@ -125,7 +125,7 @@ function cellsOf(question: Question, asked: InsightQuerySpec, point: QuestionPoi
     case InsightType.FUNNEL:
       return { cells: levelsOf(question, point) };
     case InsightType.RETENTION:
-      return { cells: [cohortCell(question, point)] };
+      return ofCohort(question, point);
     case InsightType.LIFECYCLE:
       return ofState(question, point);
     case InsightType.STICKINESS:
@@ -188,20 +188,38 @@ function levelsOf(question: Question, point: QuestionPoint): number[] {
   return Array.from({ length: count }, (_, index) => before + level + index);
 }
 
-function cohortCell(question: Question, point: QuestionPoint): number {
+function ofCohort(question: Question, point: QuestionPoint): Counted {
   const cohort = placeOf(question, point, 'bucket');
   const returned = point.returned && placeOf(question, point, 'returned');
   if (returned !== undefined && returned < cohort) {
     throw invalidArgument('point.returned', 'must not be before the cohort');
   }
-  return cellOfCohort(cohort, returned, question.buckets.length);
+  const { unbounded = false, rolling24h = false } = question.spec.retention ?? {};
+  const { buckets } = question;
+  // Nothing that happens later makes a cohort or a return in a bucket of the calendar another one.
+  const last = unbounded || rolling24h ? buckets.length - 1 : (returned ?? cohort);
+  const range = rangeOf(question, 0, last);
+  return { ...range, cells: [cellOfCohort(cohort, returned, range.buckets.length)] };
+}
+
+/** Of these buckets alone. */
+function rangeOf({ buckets, fromMs, toMs }: Question, first: number, last: number) {
+  return {
+    fromMs: Math.max(fromMs, buckets[first] ?? fromMs),
+    toMs: Math.min(toMs, buckets[last + 1] ?? toMs),
+    buckets: buckets.slice(first, last + 1),
+  };
 }
 
 function ofState(question: Question, point: QuestionPoint): Counted {
   const place = placeOf(question, point, 'bucket');
-  const counted = cellsOfState(point.state, place);
+  // Who is in a group is told by all events of the range; without groups, a state by the bucket and the one before.
+  const isWhole = question.breakdowns.length > 0;
+  const first = isWhole ? 0 : Math.max(place - 1, 0);
+  const range = isWhole ? {} : rangeOf(question, first, place);
+  const counted = cellsOfState(point.state, place - first);
   if (counted === undefined) throw invalidArgument('point.state', 'is required');
-  return counted;
+  return { ...range, ...counted };
 }
 
 /** Cumulative, those who were active in more buckets, or did more events, count, too. */

@@ -129,6 +129,24 @@ export function rankedGroupsSql(cells: Cells): string {
   ) GROUP BY place`;
 }
 
+/**
+ * SELECT of the cells of `users`, a row for each user and cell with the columns of the groups, and bucket. Behind a
+ * number the person is one of the groups, and each row a cell.
+ */
+export function userCellsSql(
+  users: string,
+  names: readonly string[],
+  { behind }: Pick<Cells, 'behind'>,
+  { b, weight } = { b: nothing, weight: 'count()' },
+): string {
+  const by = [...names, 'bucket'].join(', ');
+  if (behind !== undefined)
+    return `SELECT ${by}, toFloat64(1) AS a, ${nothing} AS b FROM (${users})`;
+  return `SELECT ${by}, toFloat64(count()) AS a, ${b} AS b, ${weight} AS weight FROM (${users}) GROUP BY ${by}`;
+}
+
+const nothing = 'toFloat64(0)';
+
 /** One row a person, in the form of rankedGroupsSql, ascending by their keys: the only value. */
 function personsBehindSql({ sql, groups, measure }: Cells, behind: Behind): string {
   const person = groupColumn(groups - 1);

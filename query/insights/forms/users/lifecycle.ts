@@ -22,7 +22,7 @@ import {
   userCountsSql,
 } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
-import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
+import { added, rankedGroupsSql, userCellsSql } from '../../sql/ranked-groups.ts';
 import { groupColumn } from '../../sql/read-events.ts';
 import {
   checkPoints,
@@ -123,11 +123,11 @@ function groupRowsSql(question: Question, condition: EventCondition): string {
   const names = breakdowns.map((_, index) => groupColumn(index));
   const { bits, parts } = statesSql(groupedStatesSql(question, activity, names), activity, names);
   const all = `[toUInt32(${members * placesOfPart})]`;
-  const by = [...names, 'bucket'].join(', ');
-  const cells = `SELECT ${names.join(', ')}, toInt64(cell) AS bucket, toFloat64(count()) AS a, toFloat64(0) AS b,
-      countIf(cell = ${members * placesOfPart}) AS weight
-    FROM (${bits}) ARRAY JOIN arrayConcat(${all}, ${bitCellsSql(parts)}) AS cell GROUP BY ${by}`;
-  const ranked = { sql: cells, groups: names.length, limit: groupLimit, measure: added, behind };
+  const cells = `SELECT ${names.join(', ')}, toInt64(cell) AS bucket
+    FROM (${bits}) ARRAY JOIN arrayConcat(${all}, ${bitCellsSql(parts)}) AS cell`;
+  const weight = `countIf(bucket = ${members * placesOfPart})`;
+  const sql = userCellsSql(cells, names, { behind }, { b: 'toFloat64(0)', weight });
+  const ranked = { sql, groups: names.length, limit: groupLimit, measure: added, behind };
   return groupsRowsSql(0, rankedGroupsSql(ranked));
 }
 
@@ -173,11 +173,21 @@ function groupedStatesSql(
   activity: Activity,
   names: readonly string[],
 ): string {
-  const births = ofUsersSql(question, birthsSql(question, activity), ['born']);
   const words = bitColumns(activity.buckets.length);
-  return `SELECT ${[...names, ...words].join(', ')}, ${bornBitsSql(activity)}
-    FROM (${groupedUsersSql(question, activity)}) AS active
+  const columns = `${[...names, ...words].join(', ')}, ${bornBitsSql(activity)}`;
+  const users = groupedUsersSql(question, activity);
+  if (!asksBirths(question))
+    return `SELECT ${columns} FROM (SELECT *, toUInt16(${unborn}) AS born FROM (${users}))`;
+  const births = ofUsersSql(question, birthsSql(question, activity), ['born']);
+  return `SELECT ${columns} FROM (${users}) AS active
     LEFT ANY JOIN (SELECT user_key, min(born) AS born FROM (${births}) GROUP BY user_key) AS births USING (user_key)`;
+}
+
+/** Behind a number of some states nobody's birth counts. */
+function asksBirths({ behind }: Question): boolean {
+  if (behind === undefined) return true;
+  const cells = [...behind.cells, ...behind.without];
+  return cells.some((cell) => Math.floor(cell / placesOfPart) === born);
 }
 
 /** SELECT of profile_key, cookieless and the place of a first event's bucket; 0 for all before the first one. */

@@ -15,7 +15,7 @@ import { type EventCondition, eventCondition } from '../../read/event-condition.
 import { bucketEnds, incompleteFrom, incompleteSince } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { bitColumns, placesSql } from '../../sql/bucket-bits.ts';
-import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
+import { added, rankedGroupsSql, userCellsSql } from '../../sql/ranked-groups.ts';
 import { groupColumn } from '../../sql/read-events.ts';
 import {
   checkPoints,
@@ -138,15 +138,18 @@ function cohortsSql(question: Question, users: string, { unbounded }: CohortRule
     ? `range(toInt64(cohort), greatest(toInt64(cohort), ${last}))`
     : placesSql(columns);
   const cells = `arrayConcat([${sizeCell('cohort')}], arrayMap(place -> ${pointCell('cohort', 'place', count)}, ${places}))`;
-  return rankedGroupsSql({
-    sql: `SELECT ${[...names, 'bucket'].join(', ')}, toFloat64(sum(users)) AS a, toFloat64(0) AS b, sumIf(users, bucket < 0) AS weight
+  const { behind, groupLimit: limit } = question;
+  const by = [...names, 'bucket'].join(', ');
+  // Of persons no two are alike.
+  const sql =
+    behind === undefined
+      ? `SELECT ${by}, toFloat64(sum(users)) AS a, toFloat64(0) AS b, sumIf(users, bucket < 0) AS weight
       FROM (SELECT ${alike}, count() AS users FROM (${users}) GROUP BY ${alike})
-      ARRAY JOIN ${cells} AS bucket GROUP BY ${[...names, 'bucket'].join(', ')}`,
-    groups: names.length,
-    limit: question.groupLimit,
-    measure: added,
-    behind: question.behind,
-  });
+      ARRAY JOIN ${cells} AS bucket GROUP BY ${by}`
+      : userCellsSql(`SELECT ${by} FROM (${users}) ARRAY JOIN ${cells} AS bucket`, names, {
+          behind,
+        });
+  return rankedGroupsSql({ sql, groups: names.length, limit, measure: added, behind });
 }
 
 /** The cell of a cohort's users, or of those of them who returned in a bucket. Places of buckets. */

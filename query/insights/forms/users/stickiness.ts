@@ -7,7 +7,7 @@ import { incompleteFrom, incompleteSince } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { userBitsSql } from '../../sources/activity.ts';
 import { bitColumns } from '../../sql/bucket-bits.ts';
-import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
+import { added, rankedGroupsSql, userCellsSql } from '../../sql/ranked-groups.ts';
 import { groupColumn } from '../../sql/read-events.ts';
 import {
   checkPoints,
@@ -107,9 +107,9 @@ function rowsSql({ breakdowns, groupLimit, behind }: Question, users: string): s
       `SELECT ${onlyPart} AS part, bucket AS place, count() AS number FROM (${users}) GROUP BY place`,
     );
   }
-  const by = [...breakdowns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  const names = breakdowns.map((_, index) => groupColumn(index));
   const cells = {
-    sql: `SELECT ${by}, toFloat64(count()) AS a, toFloat64(0) AS b, count() AS weight FROM (${users}) GROUP BY ${by}`,
+    sql: userCellsSql(users, names, { behind }),
     groups: breakdowns.length,
     limit: groupLimit,
     ...{ measure: added, behind },

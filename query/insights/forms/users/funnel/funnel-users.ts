@@ -5,8 +5,14 @@
 import type { Question } from '../../../read/question.ts';
 import { bucketPlaceSql } from '../../../sql/bucket-place.ts';
 import { propertyTextSql } from '../../../sql/property-text.ts';
-import { eventOrderSql, groupColumn, momentSql, readEventsSql } from '../../../sql/read-events.ts';
-import { firstGroupsSql, groupColumnsSql } from '../group-columns.ts';
+import {
+  areOfPersons,
+  eventOrderSql,
+  groupColumn,
+  momentSql,
+  readEventsSql,
+} from '../../../sql/read-events.ts';
+import { firstGroupsSql, firstOfGroupsSql, groupColumnsSql } from '../group-columns.ts';
 import { anyOrderChainsSql, entryLevelsSql } from './funnel-entries.ts';
 import {
   type Funnel,
@@ -38,7 +44,7 @@ function heldSql(question: Question, funnel: Funnel): string {
   const columns = [
     ...(question.breakdowns.length === 0
       ? []
-      : ['argMin(attempt.groups, attempt.first_order) AS groups']),
+      : [`${firstOfGroupsSql(question.breakdowns, 'attempt')} AS groups`]),
     'max(attempt.level) AS level',
     'max(attempt.is_open) AS is_open',
     ...(funnel.withTiming
@@ -68,11 +74,11 @@ export function tookCell(step: number | string): number | string {
  */
 function bucketsSql(question: Question, funnel: Funnel): string {
   const { buckets, breakdowns } = question;
-  const isSplit = breakdowns.length > 0;
-  const grouped = (of: string): string =>
-    isSplit
-      ? `argMin(${of}.groups, ${of}.first_order) AS groups, min(${of}.first_order) AS first_order, `
-      : '';
+  const grouped = (of: string): string => {
+    if (breakdowns.length === 0) return '';
+    const order = asksOrder(breakdowns) ? `min(${of}.first_order) AS first_order, ` : '';
+    return `${firstOfGroupsSql(breakdowns, of)} AS groups, ${order}`;
+  };
   const place = bucketPlaceSql(question, buckets, '(toInt64(entry.1) - 1)');
   const ofBuckets = `SELECT user_key, ${grouped('attempt')}toInt64(${place}) AS place,
       max(entry.2) AS level, max(entry.1) AS last_entry
@@ -82,6 +88,11 @@ function bucketsSql(question: Question, funnel: Funnel): string {
   const cell = `((one.place + 1) * ${cellsOfBucket} + one.level, ${isOpenSql(funnel, 'one.last_entry')})`;
   return `SELECT ${grouped('one')}arrayPushFront(groupArray(${cell}), ${whole}) AS cells
     FROM (${ofBuckets}) AS one GROUP BY user_key`;
+}
+
+/** Groups of persons are those of all their events. */
+function asksOrder(breakdowns: readonly string[]): boolean {
+  return breakdowns.length > 0 && !areOfPersons(breakdowns);
 }
 
 /** `entry` is SQL for a time of arrays. */
@@ -154,7 +165,7 @@ function attemptColumns(question: Question, funnel: Funnel): string[] {
     ...(names.length > 0
       ? [`${firstGroupsSql(breakdowns, eventOrderSql, isEntry)} AS groups`]
       : []),
-    ...(names.length > 0 && isCombined
+    ...(isCombined && asksOrder(breakdowns)
       ? [`minIf(${eventOrderSql}, ${isEntry}) AS first_order`]
       : []),
   ];

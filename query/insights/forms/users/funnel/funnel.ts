@@ -5,7 +5,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { FunnelResultSchema } from '../../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Question } from '../../../read/question.ts';
 import { noteEvents } from '../../../sources/ladder.ts';
-import { added, rankedGroupsSql } from '../../../sql/ranked-groups.ts';
+import { added, rankedGroupsSql, userCellsSql } from '../../../sql/ranked-groups.ts';
 import { groupColumn } from '../../../sql/read-events.ts';
 import {
   checkPoints,
@@ -117,13 +117,19 @@ function levelCellsSql(
   users: string,
 ): string {
   const names = breakdowns.map((_, index) => groupColumn(index));
-  const by = [...names, 'bucket'].join(', ');
   const cells = isOverTime
     ? `SELECT ${[...names, 'cell.1 AS bucket', 'cell.2 AS is_open'].join(', ')} FROM (${users}) ARRAY JOIN cells AS cell`
     : `SELECT ${[...names, `${levelSql(optional.length > 0)} AS bucket`, 'is_open'].join(', ')} FROM (${users})`;
   return rankedGroupsSql({
-    sql: `SELECT ${by}, toFloat64(count()) AS a, toFloat64(countIf(is_open)) AS b,
-        if(bucket > 0 AND bucket < ${cellsOfBucket}, count(), 0) AS weight FROM (${cells}) GROUP BY ${by}`,
+    sql: userCellsSql(
+      cells,
+      names,
+      { behind },
+      {
+        b: 'toFloat64(countIf(is_open))',
+        weight: `if(bucket > 0 AND bucket < ${cellsOfBucket}, count(), 0)`,
+      },
+    ),
     groups: names.length,
     limit: groupLimit,
     measure: added,
