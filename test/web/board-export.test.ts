@@ -114,7 +114,7 @@ describe.runIf(hasBrowser)('a board', () => {
     expect(tiles.at(-1)).toContain('it may have been deleted (invalid_argument)');
     expect(await axe(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('is taken away on a phone', async () => {
     const { page } = visitor;
@@ -127,7 +127,7 @@ describe.runIf(hasBrowser)('a board', () => {
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
     expect(wide).toBeLessThanOrEqual(360);
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('is not taken away while a tile is on its way', async () => {
     const reader = await web.signedIn('/account');
@@ -149,5 +149,5 @@ describe.runIf(hasBrowser)('a board', () => {
     await bars(page).waitFor();
     expect((await taken(page, () => button(page).press('Enter'))).size).toBe(4);
     await reader.context.close();
-  }, 180_000);
+  });
 });

@@ -88,7 +88,7 @@ describe.runIf(hasBrowser)('kept exports', () => {
     const card = page.getByRole('region', { name: 'Profiles, Arrow, 1 segment' });
     await card.getByText('ready', { exact: true }).waitFor();
     expect(visitor.faults).toEqual([]);
-  }, 180_000);
+  });
 
   it('tell what is wrong with what is asked', async () => {
     const { page } = visitor;
