@@ -18,6 +18,7 @@ import {
   rotateSigningKeyCommand,
   setSuperAdmin,
 } from './control/operator/commands.ts';
+import { listErasures, repeatErasures } from './control/operator/erasure-log.ts';
 import { makeNewBuckets } from './control/operator/new-buckets.ts';
 import { unmerge } from './control/operator/unmerge.ts';
 import { buckets } from './platform/broker/buckets.ts';
@@ -39,6 +40,8 @@ const usage = `npm run admin -- [--data DIR] <command>
   export FILE
   restore FILE
   unmerge --project ID DISTINCT_ID
+  erasures
+  repeat-erasures FILE
   check
   backup DIR
   restore DIR
@@ -127,6 +130,11 @@ function brokerCommandOf([name, file]: string[], values: Flags): BrokerCommand {
       break;
     case 'restore':
       if (file !== undefined) return (operator) => restoreRecords(operator, file);
+      break;
+    case 'erasures':
+      return listErasures;
+    case 'repeat-erasures':
+      if (file !== undefined) return (operator) => repeatErasures(operator, file);
       break;
     case 'unmerge':
       if (file === undefined || projectId === undefined) break;

@@ -1,6 +1,7 @@
 // The list of benches, in the order of an event's path. A bench that is not in it does not run.
 
 import type { Bench } from './bench.ts';
+import { eraseBench } from './questions/history/erase.ts';
 import { exportBench } from './questions/history/export.ts';
 import { importBench } from './questions/history/import.ts';
 import { accountsBench } from './questions/ingest/accounts.ts';
@@ -54,6 +55,7 @@ export const benches: readonly Bench[] = [
   steadyBench,
   identifyBench,
   profileReadsBench,
+  eraseBench,
   watchBench,
   webLiveBench,
   webOverviewBench,

@@ -22,19 +22,47 @@ export class IdLost extends Error {
 
 export async function hide(
   { profiles, box }: ErasureParts,
-  { requests, change }: StepContext,
+  { requests, store, change }: StepContext,
   signal: AbortSignal,
 ): Promise<StepEnd> {
   for (const request of requests) {
     if (request.status === 'pending') await change(request.requestId, { status: 'processing' });
-    const distinctId = openId(box, request);
+    const distinctId = await textOf(box, store, request);
+    // Nobody has rows of the id: there is nothing to hide.
+    if (distinctId === undefined) continue;
     await profiles.change(request.projectId, { kind: 'delete', distinctId }, signal);
   }
   return 'done';
 }
 
+/**
+ * The id that the request names. One that repeats an erasure after a restore has its hash alone: the text is looked up,
+ * undefined where no row has it. Throws IdLost.
+ */
+export async function textOf(
+  box: ErasureParts['box'],
+  store: StepContext['store'],
+  request: ErasureRecord,
+): Promise<string | undefined> {
+  const { requestId, sealedId, projectId, profileId } = request;
+  if (sealedId !== '') return openId(box, { requestId, sealedId });
+  const params = { project: projectId, id: profileId };
+  const id = 'toFixedString(unhex({id:String}), 16)';
+  const rows = await selectRows(
+    store,
+    `SELECT distinct_id FROM profiles WHERE project_id = {project:String} AND profile_id = ${id} LIMIT 1
+      UNION ALL SELECT distinct_id FROM events
+      WHERE project_id = {project:String} AND NOT cookieless
+        AND profile_key = reinterpretAsUInt64(substring(${id}, 1, 8))
+        AND millraceProfileHash(project_id, distinct_id) = ${id} LIMIT 1`,
+    params,
+  );
+  const text = rows[0]?.[0];
+  return typeof text === 'string' ? text : undefined;
+}
+
 /** Throws IdLost. */
-export function openId(
+function openId(
   box: ErasureParts['box'],
   { requestId, sealedId }: Pick<ErasureRecord, 'requestId' | 'sealedId'>,
 ): string {

@@ -11,7 +11,7 @@ import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
 import { idLiterals, projectsSql } from '../tables/person-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
 import { remove } from './cut.ts';
-import { openId } from './hide-and-find.ts';
+import { textOf } from './hide-and-find.ts';
 
 /** The texts of a project's persons. */
 interface Texts {
@@ -27,7 +27,9 @@ export async function eraseLetters(parts: ErasureParts, context: StepContext): P
   const { nats, clickhouse, box } = parts;
   const persons: Texts[] = [];
   for (const request of context.requests) {
-    const texts = new Set([openId(box, request), ...(await textsOf(context.store, request))]);
+    const own = await textOf(box, context.store, request);
+    const texts = new Set(await textsOf(context.store, request));
+    if (own !== undefined) texts.add(own);
     persons.push({ projectId: request.projectId, texts: [...texts] });
   }
   const { streams } = await nats.jetstreamManager();

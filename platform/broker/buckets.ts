@@ -57,8 +57,12 @@ export const bucketOptions = {
   report_states: { history: 1, max_bytes: 256 * MiB, maxValueSize: 64 * KiB },
   // Kept in memory; twenty of a project, each with what was asked and the names of its files.
   exports: { history: 1, max_bytes: 64 * MiB, maxValueSize: 96 * KiB },
-  // Requests to erase persons, with the ids of a person in 16 bytes each: ten thousand at most, and a few as a rule.
-  erasures: { history: 1, max_bytes: 64 * MiB, maxValueSize: 512 * KiB },
+  // Requests to erase persons, with the ids of a person in 16 bytes each: ten thousand at most, and a few as a rule. A
+  // request proves the erasure, and repeats it after a restore, for two years after its last write.
+  erasures: {
+    ...{ history: 1, max_bytes: 64 * MiB, maxValueSize: 512 * KiB },
+    ttl: 730 * 24 * hourMs,
+  },
   webhooks: { history: 1, max_bytes: 256 * MiB, maxValueSize: 2 * MiB },
   webhook_health: { history: 1, max_bytes: 64 * MiB, maxValueSize: 16 * KiB },
   webhook_notices: { history: 1, max_bytes: 16 * MiB, maxValueSize: 64 * KiB },

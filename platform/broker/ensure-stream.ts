@@ -15,6 +15,7 @@ import {
   apiErrorCode,
   type JetStreamManager,
   type NatsConnection,
+  nanos,
   StorageType,
   type StreamInfo,
 } from './nats.ts';
@@ -36,10 +37,12 @@ export async function ensureBucket(
   const { config } = streamInfo;
   // Earlier revisions take room that no quota counts.
   const hasHistory = config.max_msgs_per_subject > options.history;
-  if (!hasHistory && config.num_replicas >= replicas) return;
+  const max_age = nanos('ttl' in options ? options.ttl : 0);
+  if (!hasHistory && config.max_age === max_age && config.num_replicas >= replicas) return;
   const manager = await connection.jetstreamManager();
   const update = {
     ...config,
+    max_age,
     max_msgs_per_subject: options.history,
     num_replicas: Math.max(config.num_replicas, replicas),
   };

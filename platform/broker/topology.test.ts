@@ -95,6 +95,17 @@ it('makes a work queue for each shard, its writer, the dead letters and the buck
   }
 });
 
+it('keeps requests of erasure for two years, also in a bucket of before', async () => {
+  const age = async () => (await manager.streams.info('KV_erasures')).config.max_age;
+  const options = { eventsMaxBytes: MiB, shards: 1 };
+  await ensureTopology(connection, options);
+  expect(await age()).toBe(730 * 86_400e9);
+  await manager.streams.update('KV_erasures', { max_age: 0 });
+  expect(await age()).toBe(0);
+  await ensureTopology(connection, options);
+  expect(await age()).toBe(730 * 86_400e9);
+});
+
 it('is the same at the second call, and from many processes at once that saw different free disks', async () => {
   const others = await Promise.all([1, 2, 3].map(() => connectBroker(broker.url, log)));
   const made = await Promise.all(

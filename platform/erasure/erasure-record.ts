@@ -12,7 +12,10 @@ export interface ErasureRecord extends VersionedRecord {
   requestId: string;
   projectId: string;
   status: ErasureStatus;
-  /** The id that the request names, sealed by the instance key; empty once nothing is left to do. */
+  /**
+   * The id that the request names, sealed by the instance key; empty once nothing is left to do, and where the request
+   * repeats another after a restore.
+   */
   sealedId: string;
   /** The profile id of that id, in hex. */
   profileId: string;
