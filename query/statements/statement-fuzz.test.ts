@@ -170,6 +170,7 @@ it.each(Array.from({ length: pieces }, (_, piece) => piece))(
       if (code === 0) answered++;
       expect(text, shown).not.toContain(foreign);
       expect(text, shown).not.toContain(secret);
+      expect(text, shown).not.toContain('requests/reader');
       // Drivers ask again after these.
       expect([159, 164, 202, 241, 279], shown).not.toContain(code);
       if (judged !== undefined && code === 0) {

@@ -29,6 +29,7 @@ export interface JudgedStatement {
   settings: ReadonlyMap<string, string>;
   params: Readonly<Record<string, string>>;
   queryId: string;
+  projectId: string;
   views: ProjectViews;
 }
 
@@ -85,13 +86,39 @@ export class Statements {
     judgeTree(readQueryTree(lines), functions);
     return {
       sql: text.describes ? `DESCRIBE TABLE (${select}\n)` : select,
-      ...{ format, contentType, settings, params, views, queryId: `${projectId}-${asked.queryId}` },
+      ...{ format, contentType, settings, params, projectId, views },
+      queryId: `${projectId}-${asked.queryId}`,
     };
   }
 
   /** The answer's bytes. Throws what ResultReader does. */
-  run(judged: JudgedStatement, signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
-    const { sql, format, params, views, queryId } = judged;
+  async *run(
+    judged: JudgedStatement,
+    signal: AbortSignal,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    const rows = this.#stream(judged, judged.views, signal);
+    // The parser alone does not see that a view was lost. Nothing was sent before the first bytes.
+    const first = await rows.next().catch(async (error: unknown) => {
+      const { projectId, views } = judged;
+      const mayBe = error instanceof ClickHouseError && lostViews.has(error.code);
+      if (!mayBe || (await this.#views.areWhole(views))) throw error;
+      return this.#views.of(projectId, true);
+    });
+    if ('database' in first) {
+      yield* this.#stream(judged, first, signal);
+      return;
+    }
+    if (first.done === true) return;
+    yield first.value;
+    yield* rows;
+  }
+
+  #stream(
+    judged: JudgedStatement,
+    views: ProjectViews,
+    signal: AbortSignal,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    const { sql, format, params, queryId } = judged;
     const { seconds, rows, bytes, memoryBytes } = this.#limits;
     const settings: Select['settings'] = {
       max_execution_time: seconds,

@@ -14,6 +14,12 @@ const retried: ReadonlySet<string> = new Set(
 /** From here on the engine tells of its plan, and so of our tables. */
 const innerPart =
   /(?::\s*)?(?:\bwhile (?:executing|processing|reading)|\bIn scope\b|\(in file|: While )/i;
+/** Of a syntax error: its word, and its place, where EXPLAIN stands in a line before the statement's first. */
+const syntaxPlace = /failed at position \d+ \((.*?)\) \(line (\d+), col (\d+)\)/s;
+/** A word that is a sign: after an open quote, others may be parts of a path. */
+const sign = /^[().,;:=<>!+*%@#$&|[\]{}-]{1,2}$/;
+const syntaxHint = /\. (?:Expected one of|Unmatched parentheses): [^\n]*$/;
+const syntaxCode = String(codes.syntax.code);
 const maxMessageCharacters = 2_000;
 
 /** `database`: the project's own, whose name callers do not know. */
@@ -41,7 +47,9 @@ function ofEngine(cause: ClickHouseError, database: string, log: Log): Statement
   }
   return new StatementRefusal(
     { code, name: cause.type ?? 'UNKNOWN' },
-    plainMessage(cause.message, database),
+    cause.code === syntaxCode
+      ? syntaxMessage(cause.message)
+      : plainMessage(cause.message, database),
   );
 }
 
@@ -53,6 +61,19 @@ function plainMessage(message: string, database: string): string {
     .replace(/\bsys_(\w+)/g, 'system.$1')
     .slice(0, maxMessageCharacters)
     .trim();
+}
+
+/**
+ * Without the rest of the text, which the engine shows with what it has put behind the statement: a clause that names a
+ * file (sql/engine/statement).
+ */
+function syntaxMessage(message: string): string {
+  const [, kind = ''] = /^([A-Z][\w ]{0,60}: )Syntax error/.exec(message) ?? [];
+  const [, word = '', line = '', column = ''] = syntaxPlace.exec(message) ?? [];
+  const [hint = ''] = syntaxHint.exec(message) ?? [];
+  const shown = sign.test(word) ? `${word} ` : '';
+  const place = line === '' ? '' : `: failed at ${shown}(line ${Number(line) - 1}, col ${column})`;
+  return `${kind}Syntax error${place}${hint}`.slice(0, maxMessageCharacters);
 }
 
 function tooLong(): StatementRefusal {

@@ -5,7 +5,7 @@
 import type { DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts';
 import { collectRows, type RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
-import { catalogueSql, helperName, type ViewColumn } from './catalogue.ts';
+import { catalogueNames, catalogueSql, helperName, type ViewColumn } from './catalogue.ts';
 import { viewNames, viewSql } from './view-sql.ts';
 
 export type ViewStore = Pick<DatabaseClient, 'command' | 'database'> & RowReader;
@@ -44,6 +44,13 @@ export class ViewsOfProjects {
     });
     setBounded(this.#made, projectId, made, maxProjects);
     return made;
+  }
+
+  /** Whether all of them are there still. Throws the client's errors. */
+  async areWhole({ database }: ProjectViews): Promise<boolean> {
+    const sql = 'SELECT count() FROM system.tables WHERE database = {database:String}';
+    const [row] = await this.#rows(sql, { database });
+    return Number(row?.[0]) >= viewNames.length + catalogueNames.size;
   }
 
   async #make(projectId: string): Promise<ProjectViews> {
