@@ -113,6 +113,10 @@ const greatest = (answer: Json): Rows =>
     String(dimensionValue ?? ''),
     number(value),
   ]);
+const sticky = (answer: Json): Rows =>
+  inside(answer['stickiness'], 'points').flatMap(({ buckets, value }) =>
+    number(value) === 0 ? [] : [[number(buckets), number(value)]],
+  );
 const bucketText = (unit: string): string => `formatDateTime(${unit}, '%Y-%m-%d %H:%i')`;
 const series = (
   value: string,
@@ -128,6 +132,9 @@ const groups = (value: string, kind: string, label: string): string =>
 const ofEvent = (kind: string, more: object = {}) => [{ event: { kind }, ...more }];
 const price = "double_properties['price']";
 const users = 'uniqExact(profile_id)';
+/** The number of the nearest rank, as percentiles are defined. */
+const ranked = (percent: number): string =>
+  `arraySort(groupArray(${price}))[toUInt64(intDiv(count() * ${percent} + 99, 100))]`;
 
 const cases: Case[] = [
   ...(['page_view', 'cart', 'buy'] as const).flatMap((kind): Case[] => [
@@ -152,6 +159,15 @@ const cases: Case[] = [
       question: { type: 'SEGMENTATION', events: ofEvent(kind), breakdowns: ['$browser'] },
       rows: segments,
       sql: groups('count()', kind, 'browser'),
+    },
+    {
+      name: `users of ${kind} by plan`,
+      question: {
+        ...{ type: 'SEGMENTATION', breakdowns: ['plan'], touch: 'EVERY' },
+        events: ofEvent(kind, { aggregation: 'UNIQUE_USERS' }),
+      },
+      rows: segments,
+      sql: groups(users, kind, "string_properties['plan']"),
     },
   ]),
   ...(
@@ -200,6 +216,8 @@ const cases: Case[] = [
       ['AVG', `avg(${price})`],
       ['MIN', `min(${price})`],
       ['MAX', `max(${price})`],
+      ['MEDIAN', ranked(50)],
+      ['P90', ranked(90)],
       ['DISTINCT_VALUES', `uniqExact(${price})`],
     ] as const
   ).map(
@@ -213,6 +231,15 @@ const cases: Case[] = [
       sql: groups(value, 'buy', 'country'),
     }),
   ),
+  {
+    name: 'prices a user',
+    question: {
+      type: 'SEGMENTATION',
+      events: ofEvent('buy', { aggregation: 'SUM_PER_USER', aggregationProperty: 'price' }),
+    },
+    rows: segments,
+    sql: groups(`sumIf(${price}, NOT cookieless) / ${users}`, 'buy', "''"),
+  },
   {
     name: 'the greatest paths',
     question: {
@@ -232,6 +259,13 @@ const cases: Case[] = [
     question: { type: 'TOP_K', topK: { dimension: 'EVENT_KIND', limit: 10 } },
     rows: greatest,
     sql: `SELECT toString(kind) AS label, toFloat64(count()) AS value FROM events WHERE ${inRange} GROUP BY label ORDER BY label`,
+  },
+  {
+    name: 'active days of users',
+    question: { type: 'STICKINESS', events: ofEvent('page_view'), granularity: 'DAY' },
+    rows: sticky,
+    sql: `SELECT toUInt32(days), toFloat64(count()) FROM (SELECT profile_id, uniqExact(toDate(occur_time)) AS days
+      ${ofKind('page_view')} AND NOT cookieless GROUP BY profile_id) GROUP BY days ORDER BY days`,
   },
   ...(
     [
@@ -279,7 +313,7 @@ const cases: Case[] = [
 
 it('there are questions enough, and no two of one name', () => {
   expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
-  expect(cases.length).toBeGreaterThanOrEqual(27);
+  expect(cases.length).toBeGreaterThanOrEqual(34);
 });
 
 it.each(cases)('$name', async ({ question, rows, sql: statement }) => {
