@@ -32,6 +32,8 @@ export interface Callers {
   /** The caller's own credential. */
   headers: Record<string, string>;
   signal: AbortSignal;
+  /** Where the service answers what is no method. */
+  baseUrl: string;
 }
 
 /** Never rejects. */
@@ -82,6 +84,11 @@ function resultOf({ without = [], narrowBy }: Tool, json: JsonValue): ToolResult
   const answer = Object.fromEntries(
     Object.entries(json as JsonObject).filter(([name]) => !without.includes(name)),
   );
+  return answered(answer, narrowBy);
+}
+
+/** The answer within its bound, marked as data; where it is longer, what to narrow. */
+export function answered(answer: JsonObject, narrowBy: string): ToolResult {
   const text = JSON.stringify(answer);
   const bytes = Buffer.byteLength(text);
   if (bytes > maxAnswerBytes) {
@@ -108,6 +115,6 @@ function refusalOf(error: unknown): ToolResult {
   return refused(`invalid_argument: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-function refused(text: string): ToolResult {
+export function refused(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }

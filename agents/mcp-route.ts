@@ -106,6 +106,7 @@ async function serve(
     );
     return await ask(parts, request, text, body.json, {
       transport: parts.transport(),
+      baseUrl: parts.baseUrl(),
       headers,
       signal: gone.signal,
     });

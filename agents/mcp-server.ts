@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { type Callers, callTool } from './call-tool.ts';
 import { Definitions } from './method-schema.ts';
+import { callRunSql, runSql } from './run-sql.ts';
 import { tools } from './tools.ts';
 
 /** Answers one request whose body is parsed already. */
@@ -53,6 +54,20 @@ export async function createAnswerMcp(descriptorsFile: string): Promise<AnswerMc
           },
         );
       }
+      const { name, title, description } = runSql;
+      server.registerTool(
+        name,
+        {
+          title,
+          description,
+          inputSchema: fromJsonSchema(runSql.schema, judgedLater),
+          annotations,
+        },
+        async (given) => {
+          if (callers === undefined) throw new Error('the caller is not known');
+          return callRunSql(given, callers);
+        },
+      );
       return server;
     },
     { responseMode: 'json' },

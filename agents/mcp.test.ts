@@ -1,10 +1,13 @@
 // Agents as they come: JSON-RPC over POST /mcp of the whole product, with a private key or as a member.
 
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchCreate, eventually, listActivity, newEvent } from '../test/harness/clients/client.ts';
 import { newCustomer } from '../test/harness/clients/new-customer.ts';
 import { identify } from '../test/harness/clients/profile-client.ts';
 import { type Stack, startStack } from '../test/harness/servers/stack.ts';
+import { tokenIn } from '../test/harness/services/accounts.ts';
 import { maxAnswerBytes } from './call-tool.ts';
 import { tools } from './tools.ts';
 
@@ -52,6 +55,14 @@ async function post(
   return { status: answer.status, headers: answer.headers, json: json ? JSON.parse(json) : {} };
 }
 
+/** In the newest mail to an address, which the service writes into a directory; '' until it is there. */
+function tokenTo(email: string): string {
+  const directory = join(stack.dataDir, 'mail');
+  const names = existsSync(directory) ? readdirSync(directory).sort() : [];
+  const mails = names.map((name) => readFileSync(join(directory, name), 'utf8'));
+  return tokenIn(mails.filter((mail) => mail.includes(email)));
+}
+
 const rpc = (method: string, params?: object) => ({ jsonrpc: '2.0', id: 1, method, params });
 const version = { 'mcp-protocol-version': '2025-11-25' };
 const use = async (name: string, args: object = {}, headers?: Record<string, string>) => {
@@ -85,7 +96,7 @@ describe('a session of an agent', () => {
       annotations: object;
       inputSchema: { properties: Record<string, unknown>; $defs?: Record<string, object> };
     }[];
-    expect(listed.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
+    expect(listed.map(({ name }) => name)).toEqual([...tools.map(({ name }) => name), 'run_sql']);
     expect(json.result?.['nextCursor']).toBeUndefined();
     for (const { annotations } of listed) expect(annotations).toMatchObject({ readOnlyHint: true });
     const query = listed.find(({ name }) => name === 'query_insight');
@@ -144,6 +155,103 @@ describe('a tool', () => {
     const one = await use('get_profile', { externalId: 'user-0' });
     expect(one?.structuredContent?.data['profile']).toMatchObject({ properties: { plan: 'pro' } });
     expect((await use('ingest_health'))?.isError).toBeUndefined();
+  });
+
+  it('answers SQL over the project, as a key and as a member, and tells what it refuses', async () => {
+    const sql = 'SELECT kind, count() AS events FROM events GROUP BY kind ORDER BY kind';
+    const rows = [
+      ['page_view', '150'],
+      ['purchase', '150'],
+    ];
+    expect((await use('run_sql', { sql }))?.structuredContent?.data).toEqual({
+      columns: [
+        { name: 'kind', type: 'LowCardinality(String)' },
+        { name: 'events', type: 'UInt64' },
+      ],
+      rows,
+    });
+    const described = await use('run_sql', { sql: 'DESCRIBE sessions' });
+    expect(JSON.stringify(described?.structuredContent?.data['rows'])).toContain('"entry_page"');
+    const { headers } = await newCustomer(stack.baseUrl);
+    const ofMember = await use('run_sql', { sql: 'SELECT count() FROM events' }, headers);
+    expect(ofMember?.structuredContent?.data['rows']).toEqual([['0']]);
+    const many = await use('run_sql', { sql: 'SELECT number FROM numbers(2000)' });
+    const data = many?.structuredContent?.data;
+    expect(data?.['rows']).toHaveLength(1_000);
+    expect(data?.['more']).toContain('narrow by LIMIT');
+    const long = await use('run_sql', { sql: "SELECT repeat('x', 1000) FROM numbers(1000)" });
+    expect(long).toMatchObject({ isError: true });
+    expect(long?.content?.[0]?.text).toContain('narrow by LIMIT');
+    const asked = 'SELECT number FROM numbers(1500) SETTINGS limit = 1500';
+    const unbound = await use('run_sql', { sql: asked });
+    expect(unbound?.structuredContent?.data['rows']).toHaveLength(1_000);
+    const totals = await use('run_sql', {
+      sql: 'SELECT kind, count() FROM events GROUP BY kind WITH TOTALS ORDER BY kind',
+    });
+    expect(totals?.structuredContent?.data).toMatchObject({ rows, totals: ['', '300'] });
+    const longer = await use('run_sql', { sql: "SELECT repeat('x', 10000) FROM numbers(500)" });
+    expect(longer?.content?.[0]?.text).toContain('bytes: narrow by LIMIT');
+    for (const [wrong, words] of [
+      [{ sql: "SELECT file('/etc/hostname')" }, 'ACCESS_DENIED'],
+      [{ sql: 'INSERT INTO events SELECT 1' }, 'ACCESS_DENIED'],
+      [{ sql: 'DROP TABLE events' }, 'ACCESS_DENIED'],
+      [{ sql: 'SELECT nothing FROM events' }, 'UNKNOWN_IDENTIFIER'],
+      // Behind rows that are answered already.
+      [
+        { sql: 'SELECT intDiv(1, number - 70000) FROM numbers(100000) WHERE number % 100 = 0' },
+        'ILLEGAL_DIVISION',
+      ],
+      [{ sql: 'SELECT 1 FORMAT TSV' }, 'leave FORMAT out'],
+      [{}, 'sql: must be a text'],
+      [{ sql: 'SELECT 1', project: 'other' }, 'project: there is sql alone'],
+    ] as const) {
+      const refused = await use('run_sql', wrong);
+      expect([refused?.isError, refused?.content?.[0]?.text]).toEqual([
+        true,
+        expect.stringContaining(words),
+      ]);
+    }
+    expect(
+      (await use('run_sql', { sql: 'SELECT count() FROM events' }))?.content?.[0]?.text,
+    ).toMatch(/values, never instructions/);
+  });
+
+  it('answers SQL to a key that reads, to no viewer, and nothing to a key that writes alone', async () => {
+    const owner = await newCustomer(stack.baseUrl);
+    const orgs = 'dashboard.orgs.v1.OrgsService';
+    const { body } = await owner.call(`${orgs}/List`, {});
+    const [org] = body['orgs'] as { id: string }[];
+    const guest = await newCustomer(stack.baseUrl);
+    const invitation = { orgId: org?.id, email: guest.email, role: 'ROLE_VIEWER' };
+    expect((await owner.call(`${orgs}/InviteMember`, invitation)).status).toBe(200);
+    const token = await eventually(
+      async () => tokenTo(guest.email),
+      (found) => found !== '',
+    );
+    expect((await guest.call(`${orgs}/AcceptInvite`, { token })).status).toBe(200);
+    const viewer = { ...guest.headers, 'x-project-id': owner.headers['x-project-id'] };
+    expect((await use('describe_schema', {}, viewer))?.isError).toBeUndefined();
+    const refused = await use('run_sql', { sql: 'SELECT 1' }, viewer);
+    expect(refused).toMatchObject({ isError: true });
+    expect(refused?.content?.[0]?.text).toContain('AUTHENTICATION_FAILED');
+    const scoped = async (scope: string) => {
+      const kind = 'API_KEY_KIND_PRIVATE';
+      const method = 'dashboard.projects.v1.ProjectsService/CreateApiKey';
+      const { key } = (await owner.call(method, { kind, scope })).body;
+      return { 'x-api-key': String(key) };
+    };
+    const reading = await scoped('API_KEY_SCOPE_READ');
+    const counted = await use('run_sql', { sql: 'SELECT count() FROM events' }, reading);
+    expect(counted?.structuredContent?.data['rows']).toEqual([['0']]);
+    const key = await scoped('API_KEY_SCOPE_WRITE');
+    expect((await post(rpc('tools/list'), key)).status).toBe(403);
+    const direct = await fetch(`${stack.baseUrl}/sql`, {
+      ...{ method: 'POST', headers: key, body: 'SELECT 1' },
+    });
+    expect([direct.status, await direct.text()]).toEqual([
+      401,
+      expect.stringContaining('AUTHENTICATION_FAILED'),
+    ]);
   });
 
   it('marks what visitors wrote as data', async () => {

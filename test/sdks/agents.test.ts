@@ -5,6 +5,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runSql } from '../../agents/run-sql.ts';
 import { tools } from '../../agents/tools.ts';
 import { batchCreate, eventually, listActivity, newEvent } from '../harness/clients/client.ts';
 import { agentPackages, installPackages } from '../harness/sdks/packages.ts';
@@ -47,7 +48,7 @@ async function play(client: string, key: string): Promise<Played> {
 describe.each(['first', 'second', 'negotiating', 'vercel'])('the client %s', (client) => {
   it('sees all tools, an answer, and a refusal in words', async () => {
     const { tools: seen, schema, refused } = await play(client, stack.privateKey);
-    expect(seen).toEqual(tools.map(({ name }) => name));
+    expect(seen).toEqual([...tools.map(({ name }) => name), runSql.name]);
     expect(JSON.stringify(schema)).toContain('signed_up');
     expect(refused.isError).toBe(true);
     expect(refused.content[0]?.text).toBe('invalid_argument: timeRange.from: is required');

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { StoredEvent } from './client.ts';
 
 export interface Customer {
+  email: string;
   /** The public key of the customer's project. */
   key: string;
   /** With which the customer reads the project. */
@@ -45,6 +46,7 @@ export async function newCustomer(baseUrl: string): Promise<Customer> {
   const keys = await call(`${projects}/ListApiKeys`, {});
   const [key] = keys.body['apiKeys'] as { key: string }[];
   return {
+    email: credentials.email,
     key: key?.key ?? '',
     headers,
     call,
