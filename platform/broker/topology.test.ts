@@ -204,6 +204,31 @@ it('asks a cluster again for a stream that its new leader does not know yet', as
   expect(asks).toBeGreaterThan(2);
 });
 
+it('takes a step again where a cluster forgets a stream between the look and the change', async () => {
+  const options = { eventsMaxBytes: 200 * MiB, shards: 1 };
+  await ensureTopology(connection, options);
+  await manager.streams.update('KV_erasures', { max_age: 0 });
+  let updates = 0;
+  const jetstreamManager: NatsConnection['jetstreamManager'] = async (asked) => {
+    const known = await connection.jetstreamManager(asked);
+    const update: typeof known.streams.update = async (name, config) => {
+      const isForgotten = ++updates === 1;
+      return known.streams.update(isForgotten ? 'UNKNOWN' : name, config);
+    };
+    const streams = Object.assign(Object.create(known.streams), { update });
+    return Object.assign(Object.create(known), { streams });
+  };
+  const forgetful = (info: object): NatsConnection =>
+    Object.create(connection, {
+      info: { value: { ...connection.info, ...info } },
+      jetstreamManager: { value: jetstreamManager },
+    });
+  await expect(ensureTopology(forgetful({}), options)).rejects.toThrow('stream not found');
+  updates = 0;
+  await ensureTopology(forgetful({ cluster: 'three' }), options);
+  expect(updates).toBe(2);
+});
+
 it('refuses to start where a stream that it made is gone, until told to start anew', async () => {
   const options = { eventsMaxBytes: MiB, shards: 1 };
   await ensureTopology(connection, options);

@@ -9,7 +9,7 @@ import { isClustered, youngAsks, youngPauseMs } from './cluster/leader-info.ts';
 import { noSuchStream } from './connection/error-codes.ts';
 import { ensureBucket, ensureConsumer, ensureStream, unlessCode } from './ensure-stream.ts';
 import { openInstance, readInstance } from './instance.ts';
-import { isLate, type JetStreamManager, type NatsConnection } from './nats.ts';
+import { apiErrorCode, isLate, type JetStreamManager, type NatsConnection } from './nats.ts';
 import { openBucket } from './record-bucket.ts';
 import {
   deadLetterConfig,
@@ -49,11 +49,11 @@ export async function ensureTopology(
 ): Promise<Topology> {
   const replicas = options.replicas ?? 1;
   const manager = await openManager(connection);
-  await ensureBucket(connection, buckets.instance, replicas);
-  const bucket = await openBucket(connection, buckets.instance, readInstance);
-  const instance = await openInstance(bucket, options.shards);
   // A single server knows all its streams once it answers.
   const asks = isClustered(connection) ? youngAsks : 1;
+  await knowing(asks, () => ensureBucket(connection, buckets.instance, replicas));
+  const bucket = await openBucket(connection, buckets.instance, readInstance);
+  const instance = await openInstance(bucket, options.shards);
   const refuseLost = async (name: string): Promise<void> => {
     if (!instance.record.made.includes(name) || (await isFound(manager, name, asks))) return;
     throw new Error(
@@ -64,7 +64,7 @@ export async function ensureTopology(
   };
   for (const name of Object.values(buckets)) {
     await refuseLost(`KV_${name}`);
-    await ensureBucket(connection, name, replicas);
+    await knowing(asks, () => ensureBucket(connection, name, replicas));
   }
   const perShard = Math.floor(options.eventsMaxBytes / options.shards);
   let maxBytesPerShard = perShard;
@@ -72,18 +72,19 @@ export async function ensureTopology(
     for (const config of [eventsConfig, profilesConfig]) {
       const wanted = config(shard, perShard, replicas);
       await refuseLost(wanted.name);
-      const stream = await ensureStream(manager, wanted);
+      const stream = await knowing(asks, () => ensureStream(manager, wanted));
       if (config === eventsConfig) {
         maxBytesPerShard = Math.max(maxBytesPerShard, stream.config.max_bytes);
       }
-      await ensureConsumer(manager, wanted.name, writerConfig);
+      await knowing(asks, () => ensureConsumer(manager, wanted.name, writerConfig));
     }
   }
   await refuseLost(deadLetterStream);
-  await ensureStream(manager, deadLetterConfig(options.eventsMaxBytes, replicas));
+  const letters = deadLetterConfig(options.eventsMaxBytes, replicas);
+  await knowing(asks, () => ensureStream(manager, letters));
   for (const wanted of webhookStreamConfigs(lesserBytes(options.eventsMaxBytes), replicas)) {
     await refuseLost(wanted.name);
-    await ensureStream(manager, wanted);
+    await knowing(asks, () => ensureStream(manager, wanted));
   }
   await instance.recordMade(everyStream(options.shards));
   return { instanceId: instance.record.instanceId, maxBytesPerShard };
@@ -111,6 +112,21 @@ function everyStream(shards: number): string[] {
     Array.from({ length: shards }, (_, shard) => name(shard)),
   );
   return [...kept, ...queues, deadLetterStream, ...webhookStreams];
+}
+
+/**
+ * Takes a step that may be repeated once more where a server of the cluster does not know a stream that another one has
+ * just made, found or changed.
+ */
+async function knowing<T>(asks: number, step: () => Promise<T>): Promise<T> {
+  for (let left = asks; ; left--) {
+    try {
+      return await step();
+    } catch (error) {
+      if (left <= 1 || apiErrorCode(error) !== noSuchStream) throw error;
+    }
+    await delay(youngPauseMs);
+  }
 }
 
 // A broker that starts with too small a max_file_store leaves streams out without a word. Making the stream again
