@@ -2,7 +2,7 @@
 // that wait, and attempts with their payloads. Messages are erased one by one: the broker overwrites their bytes.
 
 import type { JetStreamManager } from '../../platform/broker/nats.ts';
-import { apiErrorCode } from '../../platform/broker/nats.ts';
+import { messageAt } from '../../platform/broker/queues/message-at.ts';
 import { deadLetterStream } from '../../platform/broker/streams.ts';
 import { type ErasureRecord, unpackIds } from '../../platform/erasure/erasure-record.ts';
 import { mentions, namesOf } from '../../platform/erasure/mentions.ts';
@@ -19,7 +19,6 @@ interface Texts {
   texts: readonly string[];
 }
 
-const noMessage = 10_037;
 /** Deliveries of one statement. */
 const deliveriesAtOnce = 10_000;
 
@@ -67,10 +66,7 @@ async function eraseMessages(
   const erased: ErasedLetter[] = [];
   const names = persons.map(({ projectId, texts }) => ({ projectId, names: namesOf(texts) }));
   for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) {
-    const message = await streams.getMessage(stream, { seq }).catch((error: unknown) => {
-      if (apiErrorCode(error) === noMessage) return undefined;
-      throw error;
-    });
+    const message = await messageAt({ streams }, stream, seq);
     if (message === undefined) continue;
     const project = message.header.get('Millrace-Project');
     const found = names.find(

@@ -4,12 +4,8 @@
 
 import { buckets } from '../../platform/broker/buckets.ts';
 import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
-import { noSuchMessage } from '../../platform/broker/connection/error-codes.ts';
-import {
-  apiErrorCode,
-  type JetStreamManager,
-  type NatsConnection,
-} from '../../platform/broker/nats.ts';
+import type { NatsConnection } from '../../platform/broker/nats.ts';
+import { messageAt } from '../../platform/broker/queues/message-at.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { readSalt, type SaltBucket, type SaltOptions, Salts } from './salt.ts';
 
@@ -64,18 +60,4 @@ export async function openSaltBucket(connection: NatsConnection): Promise<SaltBu
       await manager.streams.deleteMessage(stream, revision, true);
     },
   };
-}
-
-/** Undefined where the sequence no longer holds a message. */
-async function messageAt(
-  manager: JetStreamManager,
-  stream: string,
-  seq: number,
-): Promise<{ subject: string } | undefined> {
-  try {
-    return await manager.streams.getMessage(stream, { seq });
-  } catch (error) {
-    if (apiErrorCode(error) === noSuchMessage) return undefined;
-    throw error;
-  }
 }

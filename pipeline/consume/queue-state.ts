@@ -4,6 +4,7 @@
 import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
 import { unlessCode } from '../../platform/broker/ensure-stream.ts';
 import { apiErrorCode, type NatsConnection, type StoredMsg } from '../../platform/broker/nats.ts';
+import { messageAt } from '../../platform/broker/queues/message-at.ts';
 
 export interface QueueState {
   /** When the stream was made, in the words of its info. */
@@ -31,7 +32,6 @@ export interface StoredMessages {
 }
 
 const notDeleted = 10_057;
-const noMessageFound = 10_037;
 
 /** Undefined where the server that answers has no such message, as a young leader may say of one that is there. */
 export async function findMessage(
@@ -40,7 +40,7 @@ export async function findMessage(
   seq: number,
 ): Promise<StoredMsg | undefined> {
   const manager = await connection.jetstreamManager({ checkAPI: false });
-  return unlessCode(noMessageFound, manager.streams.getMessage(stream, { seq }));
+  return messageAt(manager, stream, seq);
 }
 
 /** Throws where the stream has no leader. */

@@ -17,10 +17,10 @@ const entryBytes = 46;
 const endBytes = 22;
 
 /** `at`: when its files were made, in the reader's clock. At most 65,535 files and 4 GiB together. */
-export function zipOf(files: readonly TextFile[], at: Date): Uint8Array<ArrayBuffer> {
+export function zipOf(files: readonly TextFile[], at: Date): Blob {
   const encoder = new TextEncoder();
-  const parts: Uint8Array[] = [];
-  const directory: Uint8Array[] = [];
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  const directory: Uint8Array<ArrayBuffer>[] = [];
   let offset = 0;
   for (const { name, text } of files) {
     const [nameBytes, bytes] = [encoder.encode(name), encoder.encode(text)];
@@ -42,7 +42,7 @@ export function zipOf(files: readonly TextFile[], at: Date): Uint8Array<ArrayBuf
     view.setUint32(12, directoryBytes, true);
     view.setUint32(16, offset, true);
   });
-  return joined([...parts, ...directory, end]);
+  return new Blob([...parts, ...directory, end]);
 }
 
 /** What a file's own header and its entry in the directory have in common, written from a place on. */
@@ -62,22 +62,16 @@ function sharedHeader(nameBytes: number, bytes: Uint8Array, at: Date) {
   };
 }
 
-function record(length: number, magic: number, write: (view: DataView) => void): Uint8Array {
+function record(
+  length: number,
+  magic: number,
+  write: (view: DataView) => void,
+): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, magic, true);
   write(view);
   return bytes;
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 /** Of ISO 3309, bit by bit: boards are some kilobytes. */

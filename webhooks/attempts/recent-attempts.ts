@@ -2,12 +2,8 @@
 // broker that was killed delivers messages again whose acks it had not written; this tells which of them are done.
 
 import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
-import { noSuchMessage } from '../../platform/broker/connection/error-codes.ts';
-import {
-  apiErrorCode,
-  type JetStreamManager,
-  type NatsConnection,
-} from '../../platform/broker/nats.ts';
+import type { NatsConnection } from '../../platform/broker/nats.ts';
+import { messageAt } from '../../platform/broker/queues/message-at.ts';
 import { collectRows, type RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { Log } from '../../platform/log.ts';
 import { timeLimit } from '../../platform/memory/time-limit.ts';
@@ -86,24 +82,17 @@ async function readStream(
     signal.throwIfAborted();
     const count = Math.min(getsAtOnce, last - firstSeq + 1);
     const seqs = Array.from({ length: count }, (_, index) => last - index);
-    const messages = await Promise.all(seqs.map((seq) => messageAt(manager, seq)));
-    for (const data of messages) {
-      bytes += data?.length ?? 0;
-      const record = data && decodeAttempt(data);
+    const messages = await Promise.all(
+      seqs.map((seq) => messageAt(manager, attemptLogStream, seq)),
+    );
+    for (const message of messages) {
+      // A record that is in the table meanwhile has no message.
+      bytes += message?.data.length ?? 0;
+      const record = message && decodeAttempt(message.data);
       if (record !== undefined) found.push(record);
     }
   }
   return found.reverse().map(namesOf);
-}
-
-/** Undefined for a record that is in the table meanwhile. */
-async function messageAt(manager: JetStreamManager, seq: number): Promise<Uint8Array | undefined> {
-  try {
-    return (await manager.streams.getMessage(attemptLogStream, { seq })).data;
-  } catch (error) {
-    if (apiErrorCode(error) === noSuchMessage) return undefined;
-    throw error;
-  }
 }
 
 /** Back from the newest row, however long ago that is: nothing was attempted while no process ran. */

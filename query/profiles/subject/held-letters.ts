@@ -3,11 +3,8 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import {
-  apiErrorCode,
-  type JetStreamManager,
-  type NatsConnection,
-} from '../../../platform/broker/nats.ts';
+import type { NatsConnection, StoredMsg } from '../../../platform/broker/nats.ts';
+import { messageAt } from '../../../platform/broker/queues/message-at.ts';
 import { deadLetterStream } from '../../../platform/broker/streams.ts';
 import { mentions, namesOf } from '../../../platform/erasure/mentions.ts';
 import {
@@ -15,7 +12,6 @@ import {
   HeldDeadLetterSchema,
 } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 
-const noMessage = 10_037;
 /** A letter has a MiB at most. */
 const lettersAtOnce = 8;
 
@@ -31,7 +27,9 @@ export async function* readHeldLetters(
   const names = namesOf(texts);
   for (let seq = state.first_seq; seq <= state.last_seq; seq += lettersAtOnce) {
     const some = Array.from({ length: lettersAtOnce }, (_, at) => seq + at);
-    const letters = await Promise.all(some.map((one) => letterAt(streams, one)));
+    const letters = await Promise.all(
+      some.map((one) => messageAt({ streams }, deadLetterStream, one)),
+    );
     const held = letters.flatMap((letter) => {
       if (letter?.header.get('Millrace-Project') !== projectId) return [];
       return mentions(letter.data, names) ? [heldLetter(letter)] : [];
@@ -40,22 +38,8 @@ export async function* readHeldLetters(
   }
 }
 
-type Letter = Awaited<ReturnType<JetStreamManager['streams']['getMessage']>>;
-
-async function letterAt(
-  streams: JetStreamManager['streams'],
-  seq: number,
-): Promise<Letter | undefined> {
-  try {
-    return await streams.getMessage(deadLetterStream, { seq });
-  } catch (error) {
-    if (apiErrorCode(error) === noMessage) return undefined;
-    throw error;
-  }
-}
-
 /** A letter of several events may have those of other people. */
-function heldLetter({ header, data, time }: Letter): HeldDeadLetter {
+function heldLetter({ header, data, time }: StoredMsg): HeldDeadLetter {
   const isOne = header.get('Millrace-Event') !== '';
   return create(HeldDeadLetterSchema, {
     time: timestampFromDate(time),
