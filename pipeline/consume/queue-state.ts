@@ -2,7 +2,6 @@
 // are event-stream.ts's.
 
 import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
-import { unlessCode } from '../../platform/broker/ensure-stream.ts';
 import { apiErrorCode, type NatsConnection, type StoredMsg } from '../../platform/broker/nats.ts';
 import { messageAt } from '../../platform/broker/queues/message-at.ts';
 
