@@ -16,11 +16,12 @@ import { OpenStreams } from './open-streams.ts';
 
 const method = 'shared.profiles.v1.ProfilesService/List';
 const projectId = 'prj_large';
-const profileCount = 700;
+/** 81 MB: more than the system may buffer of a connection (32 MiB of a reader and 4 of a writer), and all below. */
+const profileCount = 1350;
 const traitCharacters = 60_000;
 /** The bytes after which the reader stops: more than the first hundred profiles. */
 const takenBytes = 8_000_000;
-/** These, and the few MiB that a stream holds, without the buffers of the system: less than half of all profiles. */
+/** These, and the few MiB that a stream holds, without the buffers of the system: a fifth of all profiles. */
 const maxAskedCharacters = 16_000_000;
 const stallMs = 30_000;
 
@@ -46,8 +47,8 @@ beforeAll(async () => {
     },
   });
   service = await startReadService({ clickhouseUrl: engine.url, streams, reader });
-  for (let from = 0; from < profileCount; from += 20) {
-    const profiles = Array.from({ length: 20 }, (_, n) => ({
+  for (let from = 0; from < profileCount; from += 50) {
+    const profiles = Array.from({ length: 50 }, (_, n) => ({
       projectId,
       distinctId: `person ${from + n}`,
       traits: { large: 'x'.repeat(traitCharacters) },
@@ -57,7 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 afterEach(async () => {
-  await vi.waitUntil(() => streams.open === 0, { timeout: 60_000 });
+  await vi.waitUntil(() => streams.open === 0, { timeout: 300_000 });
   statements = 0;
   characters = 0;
 });
@@ -161,11 +162,12 @@ async function untilStalled(): Promise<void> {
   let before = -1;
   await vi.waitUntil(
     () => {
+      if (streams.open === 0) throw new Error(`the stream ended after ${characters} characters`);
       const isStill = timers.size > 0 && before === statements;
       before = statements;
       return isStill;
     },
-    { timeout: 60_000, interval: 300 },
+    { timeout: 300_000, interval: 300 },
   );
 }
 
@@ -211,11 +213,11 @@ describe('a reader that stops reading', () => {
   it('is forgotten when its connection closes', async () => {
     const socket = await listOverHttp1();
     const { session } = listOverHttp2();
-    await vi.waitUntil(() => streams.open === 2, { timeout: 60_000 });
+    await vi.waitUntil(() => streams.open === 2, { timeout: 300_000 });
     await untilStalled();
     socket.destroy();
     session.destroy();
-    await vi.waitUntil(() => streams.open === 0, { timeout: 60_000 });
+    await vi.waitUntil(() => streams.open === 0, { timeout: 300_000 });
     expect(timers.size).toBe(0);
   });
 });
@@ -266,7 +268,7 @@ describe('streams beyond the bound', () => {
 
   it('are refused with resource_exhausted: of one project, and of all', async () => {
     const sockets = [await listOverHttp1(), await listOverHttp1()];
-    await vi.waitUntil(() => streams.open === 2, { timeout: 60_000 });
+    await vi.waitUntil(() => streams.open === 2, { timeout: 300_000 });
     const refused = await refusal(projectId);
     expect(refused.code).toBe(Code.ResourceExhausted);
     expect(refused.rawMessage).toBe('too many streams of this project are open');
@@ -274,7 +276,7 @@ describe('streams beyond the bound', () => {
     // The stream of an empty project ends by itself.
     await first('prj_empty');
     for (const socket of sockets) socket.destroy();
-    await vi.waitUntil(() => streams.open === 0, { timeout: 60_000 });
+    await vi.waitUntil(() => streams.open === 0, { timeout: 300_000 });
   });
 });
 

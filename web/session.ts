@@ -18,7 +18,14 @@ export type Person = { id: string; displayName: string; email: string };
 export type Session =
   | { state: 'unknown' }
   | { state: 'signed-out' }
-  | { state: 'signed-in'; person: Person; accessToken: string; expireAt: number };
+  | {
+      state: 'signed-in';
+      person: Person;
+      accessToken: string;
+      expireAt: number;
+      /** When a tab of this browser was given it. */
+      givenAt: number;
+    };
 
 export const session = signal<Session>({ state: 'unknown' });
 
@@ -54,6 +61,7 @@ export const auth: Client<typeof AuthService> = createClient(
 /** Says that this browser has signed in before: without it no refresh is tried, and a stranger sees no failed call. */
 const mark = 'millrace-session';
 const channel = new BroadcastChannel('millrace-session');
+const listensSinceMs = Date.now();
 
 /** When a refresh began whose answer no page has had yet: that page may be gone, and its cookie still on its way. */
 const begun = 'millrace-refresh-begun';
@@ -70,22 +78,20 @@ export type Answer = {
   customer?: { id: string; displayName: string; email: string } | undefined;
 };
 
-/** Takes the answer of any method that signs in, and tells the other tabs. */
-export function takeSession({ accessToken, expiresIn, customer }: Answer): void {
+/** Takes the answer of any method that signs in, and tells the other tabs. Returns its moment. */
+export function takeSession({ accessToken, expiresIn, customer }: Answer): number {
   const person = {
     id: customer?.id ?? '',
     displayName: customer?.displayName ?? '',
     email: customer?.email ?? '',
   };
-  const next: Session = {
-    state: 'signed-in',
-    person,
-    accessToken,
-    expireAt: Date.now() + expiresIn * 1000,
-  };
+  const givenAt = Date.now();
+  const expireAt = givenAt + expiresIn * 1000;
+  const next: Session = { state: 'signed-in', person, accessToken, expireAt, givenAt };
   session.value = next;
   localStorage.setItem(mark, 'yes');
   channel.postMessage(next);
+  return givenAt;
 }
 
 function forgetSession(): void {
@@ -101,30 +107,51 @@ const isFresh = (now: Session): now is Session & { state: 'signed-in' } =>
   now.state === 'signed-in' && now.expireAt - renewAheadMs > Date.now();
 
 const lockName = 'millrace-refresh';
+/** Another lock, of a name that ends with the moment of a renewal: its tab holds it while others may not know of it. */
+const renewedName = 'millrace-renewed ';
 /** A message between two tabs takes milliseconds; whoever waits longer for it renews, which is one renewal too many. */
-const maxToldMs = 1_000;
+const maxToldMs = 5_000;
 
 /** Without a secure context there are no locks: a second tab's refresh is then within the service's ten seconds. */
 async function alone(work: () => Promise<void>): Promise<void> {
   const { locks } = navigator;
   if (!locks) return work();
-  const before = session.peek();
-  const isDone = await locks.request(lockName, { ifAvailable: true }, async (lock) => {
-    if (lock !== null) await work();
-    return lock !== null;
-  });
-  if (isDone) return;
   await locks.request(lockName, async () => {
-    await untilTold(before);
+    await untilTold(await lastRenewalMs(locks));
     await work();
   });
 }
 
-/** A tab tells the others its session before it lets go of the lock, and the lock may be here before the message. */
-async function untilTold(before: Session): Promise<void> {
+/** When a tab renewed the session in the last seconds; 0 where none did. */
+async function lastRenewalMs(locks: LockManager): Promise<number> {
+  const { held = [] } = await locks.query();
+  const times = held.flatMap(({ name = '' }) =>
+    name.startsWith(renewedName) ? Number(name.slice(renewedName.length)) : [],
+  );
+  return Math.max(0, ...times);
+}
+
+/** The lock of a renewal may be known here before the renewal's message, which goes another way through the browser. */
+async function untilTold(renewedMs: number): Promise<void> {
+  // What was said before this tab listened is never heard.
+  if (renewedMs < listensSinceMs) return;
+  const isTold = (now: Session) =>
+    now.state === 'signed-out' || (now.state === 'signed-in' && now.givenAt >= renewedMs);
   const endMs = performance.now() + maxToldMs;
-  while (session.peek() === before && performance.now() < endMs)
+  while (!isTold(session.peek()) && performance.now() < endMs)
     await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** Resolves when every tab that asks for the locks finds this renewal's. */
+async function markRenewal(renewedMs: number): Promise<void> {
+  const { locks } = navigator;
+  if (!locks) return;
+  await new Promise<void>((granted) => {
+    void locks.request(`${renewedName}${renewedMs}`, { mode: 'shared' }, () => {
+      granted();
+      return new Promise((end) => setTimeout(end, maxToldMs));
+    });
+  });
 }
 
 /** Asks again where the cookie may be one that a page before has spent: the next one is here once its answer is. */
@@ -156,7 +183,7 @@ export function refreshSession(refused?: string): Promise<void> {
       now.state === 'signed-in' && refused !== undefined && now.accessToken !== refused;
     if (another || (refused === undefined && isFresh(now))) return;
     try {
-      takeSession(await nextSession());
+      await markRenewal(takeSession(await nextSession()));
     } catch (cause) {
       const error = ConnectError.from(cause);
       if (error.code !== Code.Unauthenticated) throw error;

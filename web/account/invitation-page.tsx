@@ -62,7 +62,10 @@ function SignInFirst() {
   const [password, setPassword] = useState('');
   const [isNew, setNew] = useState(true);
   const send = async (): Promise<void> => {
-    if (isNew) return takeSession(await auth.signUp({ email, password }));
+    if (isNew) {
+      takeSession(await auth.signUp({ email, password }));
+      return;
+    }
     const { pathname, search } = window.location;
     const path = pathAfter(await auth.signIn({ email, password }), pathname + search);
     if (path === secondStepPath) navigate(path, { replace: true });
