@@ -56,10 +56,9 @@ describe.runIf(hasBrowser)('the script on a page', () => {
 
   it.concurrent('halves what no beacon takes, fetches the rest while it is hidden, and tells what is lost', async () => {
     const path = `/cookieless/${randomUUID()}`;
-    const { page, said } = await visit(
-      path,
-      'window.ownFetch = fetch; window.fetch = () => new Promise(() => {})',
-    );
+    // Nothing is sent before the page is hidden, however late that is.
+    const init = 'window.ownFetch = fetch; window.setTimeout = () => 1';
+    const { page, said } = await visit(path, init);
     const sizes = await page.evaluate(`const own = navigator.sendBeacon.bind(navigator);
       const sizes = [];
       navigator.sendBeacon = (url, body) => {
