@@ -53,11 +53,11 @@ const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
 
 describe('a connection is closed', () => {
   it('whose answer nobody takes', async () => {
-    const { port, running } = await start(100);
+    const { port, running, started } = await start(100);
     const { socket } = dial(port);
     socket.pause();
     socket.write(get('/large'));
-    await expect.poll(() => running.size).toBe(1);
+    await expect.poll(started).toBe(1);
     await expect.poll(() => running.size).toBe(0);
   });
 
