@@ -18,6 +18,8 @@ import {
 } from '../test/harness/services/accounts.ts';
 
 const log = createLog('silent');
+/** Longer than a busy machine takes to confirm what is asked for while the broker runs. */
+const staleAfterMs = 10_000;
 let broker: ChildServer;
 let accounts: AccountsProcess;
 
@@ -25,8 +27,8 @@ beforeEach(async () => {
   broker = await startBroker();
   accounts = await startAccounts({
     brokerUrl: broker.url,
-    control: { staleAfterMs: 1_500 },
-    staleAfterMs: 1_500,
+    control: { staleAfterMs },
+    staleAfterMs,
   });
 });
 

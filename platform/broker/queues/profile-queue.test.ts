@@ -47,12 +47,13 @@ async function applyUpTo(hwm: number): Promise<void> {
   await ledger.put(profilesLedgerKey(0), JSON.stringify({ hwm }));
 }
 
-async function isDenied(subject: string): Promise<boolean> {
+/** A busy broker may not answer in time: then nothing is known. */
+async function isDenied(subject: string): Promise<boolean | undefined> {
   try {
-    await nats.request(subject);
+    await nats.request(subject, undefined, { timeout: 60_000 });
     return false;
-  } catch {
-    return true;
+  } catch (error) {
+    return String(error).includes('Permissions Violation') ? true : undefined;
   }
 }
 
