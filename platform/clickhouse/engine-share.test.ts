@@ -55,8 +55,10 @@ it('reads the counters of the engine', async () => {
   let nowMs = 0;
   const share = new EngineShare({ clickhouse: told, nowMs: () => nowMs });
   // It runs and has no use for the processor.
+  const ending = new AbortController();
+  const sql = 'SELECT sleepEachRow(1) FROM numbers(1000) SETTINGS max_block_size = 1';
   const sleeping = clickhouse.select(
-    { sql: 'SELECT sleep(3)', params: {}, settings: {}, signal: AbortSignal.timeout(60_000) },
+    { sql, params: {}, settings: {}, signal: ending.signal },
     () => true,
   );
   const isStarved = async () => {
@@ -66,6 +68,7 @@ it('reads the counters of the engine', async () => {
   };
   await expect.poll(isStarved).toBe(true);
   expect(rows.at(-1)).toEqual([expect.any(Number), expect.any(Number), expect.any(Number)]);
-  await sleeping;
+  ending.abort();
+  await Promise.allSettled([sleeping]);
   await clickhouse.close();
 });

@@ -82,17 +82,18 @@ it('starts an engine again that no longer answers, at the same address', async (
     memoryBytes,
     reads: 6,
     log: createLog('silent'),
-    pings: { everyMs: 100, timeoutMs: 1_000 },
+    // Longer than an engine takes that runs on a busy machine: it would be ended, too.
+    pings: { everyMs: 100, timeoutMs: 5_000 },
   });
   const first = frozen.pid() ?? 0;
   process.kill(first, 'SIGSTOP');
-  await vi.waitUntil(() => frozen.pid() !== first, { timeout: 60_000, interval: 100 });
+  await vi.waitUntil(() => frozen.pid() !== first, { timeout: 300_000, interval: 100 });
   const answer = (): Promise<string> =>
     askEngine(frozen.url, { body: 'SELECT 1' }).then(
       ({ text }) => text,
       () => '',
     );
-  await vi.waitUntil(async () => (await answer()) === '1\n', { timeout: 60_000, interval: 100 });
+  await vi.waitUntil(async () => (await answer()) === '1\n', { timeout: 300_000, interval: 100 });
 
   // A path too long for a socket: it is in a directory of its own, which ends with the engine.
   const directory = dirname(readServerUrl(frozen.url).socketPath ?? '');

@@ -21,7 +21,7 @@ it.each([
       collect();
       return ended.length > 0;
     },
-    { timeout: 60_000, interval: 20 },
+    { timeout: 300_000, interval: 20 },
   );
   expect(ended).toEqual(['TimeoutError']);
 });

@@ -204,5 +204,4 @@ it.each(Array.from({ length: pieces }, (_, piece) => piece))(
     });
     expect(await rows.json()).toEqual([['6']]);
   },
-  300_000,
 );

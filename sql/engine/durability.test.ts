@@ -33,9 +33,10 @@ afterEach(async () => {
 
 const settings = 'SETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1';
 
-/** Makes a table and a view that counts its rows. The view delays each insert by `viewSeconds`. */
-async function createTables(viewSeconds: number): Promise<void> {
-  const hold = viewSeconds === 0 ? '' : `WHERE sleep(${viewSeconds}) = 0`;
+/** Makes a table and a view that counts its rows; a slow one delays each insert by eight seconds. */
+async function createTables(isSlow: boolean): Promise<void> {
+  // One call may sleep for three seconds, and the same call twice is one.
+  const hold = isSlow ? 'WHERE sleep(3) = 0 AND sleep(2.9) = 0 AND sleep(2.1) = 0' : '';
   for (const query of [
     `CREATE TABLE numbers (n Int64) ENGINE = MergeTree ORDER BY n ${settings}`,
     `CREATE TABLE totals (one UInt8, rows UInt64) ENGINE = SummingMergeTree ORDER BY one ${settings}`,
@@ -69,9 +70,9 @@ const isWritten = async (rows: number): Promise<boolean> => (await counted()).ro
 
 describe('kill -9', () => {
   it('between a table and its view: the repeated insert completes both', async () => {
-    await createTables(2);
+    await createTables(true);
     const sent = insertArrow(client, 'numbers', arrowOf(1_000), 'a').catch(() => 'cut off');
-    await vi.waitUntil(() => isWritten(1_000), { timeout: 60_000, interval: 20 });
+    await vi.waitUntil(() => isWritten(1_000), { timeout: 300_000, interval: 20 });
     await engine.kill9();
     expect(await sent).toBe('cut off');
     await engine.restart();
@@ -86,7 +87,7 @@ describe('kill -9', () => {
   ])(
     'between the record and the part of %s: the repeated insert adds the rows',
     async (table, torn) => {
-      await createTables(0);
+      await createTables(false);
       for (const token of ['a', 'b', 'c'])
         await insertArrow(client, 'numbers', arrowOf(1_000), token);
       const [part = ''] = await valuesOf(
@@ -104,7 +105,7 @@ describe('kill -9', () => {
   );
 
   it('in the middle of a record: the next one has a line of its own', async () => {
-    await createTables(0);
+    await createTables(false);
     await insertArrow(client, 'numbers', arrowOf(1_000), 'a');
     const [path = ''] = await valuesOf(
       "SELECT data_paths[1] FROM system.tables WHERE name = 'numbers'",
@@ -119,7 +120,7 @@ describe('kill -9', () => {
   });
 
   it('at any moment loses no acknowledged insert, and doubles no repeated one', async () => {
-    await createTables(0);
+    await createTables(false);
     const arrow = arrowOf(20_000);
     let acknowledged = 0;
     for (let round = 0; round < 4; round++) {
@@ -131,7 +132,10 @@ describe('kill -9', () => {
       };
       const all = Promise.allSettled(tokens.map(insert));
       // Some inserts are in the table, some on their way; the share differs from round to round.
-      await vi.waitUntil(() => unanswered.size <= 11 - 2 * round, { timeout: 60_000, interval: 1 });
+      await vi.waitUntil(() => unanswered.size <= 11 - 2 * round, {
+        timeout: 300_000,
+        interval: 1,
+      });
       await engine.kill9();
       await all;
       await engine.restart();
@@ -158,13 +162,13 @@ describe('kill -9', () => {
 
 describe('the end', () => {
   it('on SIGTERM comes after the running inserts, and cuts reads short', async () => {
-    await createTables(2);
+    await createTables(true);
     const sent = insertArrow(client, 'numbers', arrowOf(1_000), 'a');
     const read = client
       .query({ query: 'SELECT sum(sleepEachRow(1)) FROM numbers(100) SETTINGS max_block_size = 1' })
       .then((result) => result.text())
       .catch((error) => error.code);
-    await vi.waitUntil(() => isWritten(1_000), { timeout: 60_000, interval: 20 });
+    await vi.waitUntil(() => isWritten(1_000), { timeout: 300_000, interval: 20 });
     process.kill(engine.pid(), 'SIGTERM');
     await sent;
     expect(await read).toBe('394');
@@ -201,7 +205,7 @@ describe('the end', () => {
     createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
     expect(await once(child, 'exit')).toEqual([1, null]);
     expect(lines.join('\n')).toMatch(/Cannot lock .*\nmillrace engine: /s);
-    await createTables(0);
+    await createTables(false);
     await insertArrow(client, 'numbers', arrowOf(10), 'a');
     expect(await counted()).toEqual({ rows: 10, total: 10 });
   });
