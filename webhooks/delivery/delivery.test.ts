@@ -18,7 +18,8 @@ import {
 } from '../../test/harness/webhooks/receiver.ts';
 
 const organization = 'org-zoo';
-const attemptTimeoutMs = 2_000;
+/** Longer than a busy machine takes for an answer that comes at once. */
+const attemptTimeoutMs = 8_000;
 const paths = [
   ...['/200', '/204', '/301', '/308', '/400', '/429-seconds', '/429-date', '/500', '/503-long'],
   ...['/binary', '/umlauts', '/slow-headers', '/slow-body', '/huge', '/gzip-bomb'],
@@ -98,7 +99,7 @@ describe('an endpoint that answers', () => {
     else {
       // The delay counts from the attempt's end.
       expect(nextAttemptTimeMs - attemptTimeMs - nextInMs).toBeGreaterThanOrEqual(0);
-      expect(nextAttemptTimeMs - attemptTimeMs - nextInMs).toBeLessThan(10_000);
+      expect(nextAttemptTimeMs - attemptTimeMs - nextInMs).toBeLessThan(3 * attemptTimeoutMs);
     }
   });
 

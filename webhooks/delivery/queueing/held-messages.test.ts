@@ -34,7 +34,8 @@ afterAll(async () => {
 });
 
 it('keeps a message until it gives it back, and says meanwhile that it is worked on', async () => {
-  const ackWaitMs = 600;
+  // Longer than a busy machine takes to say that it works on the message.
+  const ackWaitMs = 3_000;
   const consumer = dueConsumer('first');
   const config = queueConsumerConfig(consumer, dueSubject('first', '*'), 10, ackWaitMs);
   await ensureQueueConsumer(connection, dueStream, config);
@@ -59,9 +60,9 @@ it('keeps a message until it gives it back, and says meanwhile that it is worked
   connection.publish(dueSubject('first', 'webhook'), 'content');
   await arrived(1);
   const key = received[0]?.key ?? expect.fail();
-  held.giveBack(key, 10_000);
+  held.giveBack(key, 15_000);
   // Longer than the broker waits for a word.
-  await delay(1_500);
+  await delay(7_500);
   expect([received.length, held.count]).toEqual([1, 1]);
   await arrived(2);
   held.ack(key);

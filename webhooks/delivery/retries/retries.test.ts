@@ -114,9 +114,6 @@ it('sends many retries between their delay and the end of their jitter', async (
 
 it.each(retryTiers)(
   'makes each of many retries in the tier of $name when it is due',
-  {
-    timeout: 60_000,
-  },
   async ({ name: tier, delayMs }) => {
     const webhookId = `many-${tier}`;
     await deliveries.setWebhooks('org', [{ id: webhookId, endpointUrl: receiver.url('/204') }]);
