@@ -235,12 +235,7 @@ describe('with an instance', () => {
     const path = file('killed.jsonl', ...lines);
     const first = startImport(['posthog', path, ...flags], directory);
     const some = { kinds: ['killed'], pageSize: 1 };
-    await expect
-      .poll(async () => (await client.listEvents(some, stack.privateKey)).length, {
-        timeout: 60_000,
-        interval: 20,
-      })
-      .toBe(1);
+    await expect.poll(async () => (await client.listEvents(some, stack.privateKey)).length).toBe(1);
     first.child.kill('SIGKILL');
     await first.finished;
     const second = await run(['posthog', path, ...flags]);

@@ -51,7 +51,7 @@ const tables = [
   ...['event_counts', 'profile_days', 'visits', 'visit_entries', 'property_keys'],
 ];
 /** A broker on a busy machine answers late. */
-const patienceMs = 60_000;
+const patienceMs = 300_000;
 const broker = useBroker();
 const engine = useEngine();
 let nats: NatsConnection;

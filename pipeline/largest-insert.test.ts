@@ -84,5 +84,4 @@ it.each([
     });
     expect(await result.json()).toEqual([[String(parts), String(rows), String(rows)]]);
   },
-  120_000,
 );

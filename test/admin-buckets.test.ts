@@ -37,7 +37,7 @@ function admin(...words: string[]) {
     encoding: 'utf8',
     env,
     // For a command that never ends: its status is null then.
-    timeout: 60_000,
+    timeout: 300_000,
   });
 }
 
@@ -75,7 +75,7 @@ it('ends with its connection, where a bucket was left open', () => {
     await connection.close();`;
   const ended = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 300_000,
   });
   expect(ended).toMatchObject({ status: 0, stderr: '' });
 });

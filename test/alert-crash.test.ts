@@ -86,7 +86,7 @@ it('a change of state is told after a kill, its delivery once and its mail under
   await eventually(
     async () => mailServer.received.length,
     (count) => count === 2,
-    120_000,
+    300_000,
   );
   expect(new Set(messageIds()).size).toBe(1);
   await eventually(

@@ -45,7 +45,7 @@ it.each([
     );
     expect(await readiness()).toMatchObject({ [name]: false });
     renameSync(`${file}.away`, file);
-    await eventually(readiness, isReady, 60_000);
+    await eventually(readiness, isReady);
     expect(await rows(stack.clickhouseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   },
 );

@@ -140,7 +140,6 @@ it('leads to a broker of three, whose streams then have three copies', async () 
     await eventually(
       () => batchCreate(own, more),
       ({ status }) => status === 200,
-      60_000,
     );
     await storedWholly({ ...own, clickhouseUrl: engine.url }, sent + more.length);
     const connection = await connectBroker(cluster.operatorUrl, createLog('silent'));

@@ -84,7 +84,7 @@ it('a report is mailed after a kill, under the same Message-ID, and once in its 
   await eventually(
     async () => mailServer.received.length,
     (count) => count === 2,
-    180_000,
+    300_000,
   );
   expect(new Set(messageIds()).size).toBe(1);
   const runs = await eventually(

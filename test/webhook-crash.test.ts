@@ -106,7 +106,7 @@ async function arrived(ids: readonly string[]): Promise<{ repeated: number }> {
   await eventually(
     async () => new Set(posts().map(idOf)).size,
     (different) => different === wanted.size,
-    90_000,
+    300_000,
   );
   for (const post of posts()) {
     expect(JSON.parse(post.body)).toMatchObject({ deliveryId: idOf(post) });

@@ -98,7 +98,6 @@ export class Play {
     await eventually(
       () => rows<{ count: number }>(stack.clickhouseUrl, 'SELECT count() AS count FROM events'),
       ([row]) => row?.count === this.#events.size,
-      60_000,
     );
     const rest = distinctIds[Symbol.iterator]();
     const lane = async (): Promise<void> => {
@@ -123,7 +122,6 @@ export class Play {
         );
       },
       (read) => read === wanted,
-      60_000,
     );
   }
 
