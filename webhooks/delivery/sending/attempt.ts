@@ -3,6 +3,11 @@
 
 import type { BlockList } from 'node:net';
 import type { Clock } from '../../../platform/clock.ts';
+import {
+  type ConnectorOptions,
+  createEndpointConnector,
+} from '../../../platform/endpoints/endpoint-connector.ts';
+import { checkEndpointUrl, type EndpointUrl } from '../../../platform/endpoints/endpoint-url.ts';
 import { createDnsInternet, type Internet } from '../../../platform/mail/internet.ts';
 import type { SecretBox } from '../../../platform/secrets/secret-box.ts';
 import type { Delivery } from '../../../platform/webhooks/delivery.ts';
@@ -11,8 +16,6 @@ import {
   type WebhookRecord,
   webhookSecretPurpose,
 } from '../../../platform/webhooks/webhook-record.ts';
-import { type ConnectorOptions, createEndpointConnector } from '../address/endpoint-connector.ts';
-import { checkEndpointUrl, type EndpointUrl } from '../address/endpoint-url.ts';
 import { createEndpointPools } from './endpoint-pools.ts';
 import { type AttemptOutcome, outcomeOf, withoutDetail } from './outcome.ts';
 import { type PostResult, post } from './post.ts';

@@ -3,8 +3,8 @@
 
 import { type BlockList, isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import { areReachable, type Internet } from '../../../platform/mail/internet.ts';
-import { isReachableAddress } from '../../../platform/private-networks.ts';
+import { areReachable, type Internet } from '../mail/internet.ts';
+import { isReachableAddress } from '../private-networks.ts';
 import { isAllowedAddress } from './endpoint-url.ts';
 
 export interface ConnectorOptions {

@@ -2,8 +2,8 @@
 // text itself says is judged here; the addresses that a name leads to are endpoint-connector.ts's.
 
 import { type BlockList, isIP } from 'node:net';
-import { parseUrl } from '../../../platform/http/parse-url.ts';
-import { isReachableAddress } from '../../../platform/private-networks.ts';
+import { parseUrl } from '../http/parse-url.ts';
+import { isReachableAddress } from '../private-networks.ts';
 
 export type EndpointUrl =
   | { kind: 'ok'; url: URL }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { networks } from '../../../platform/private-networks.ts';
+import { networks } from '../private-networks.ts';
 import { checkEndpointUrl } from './endpoint-url.ts';
 
 const nothing = networks([]);
