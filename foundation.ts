@@ -9,7 +9,7 @@ import type { ImportSettings } from './control/imports/import-rpc.ts';
 import { startControl } from './control/start.ts';
 import { type CallerOptions, CallerReader } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
-import { customerOf, principalOf } from './platform/access/auth-interceptor.ts';
+import { customerOf } from './platform/access/auth-interceptor.ts';
 import { createAuthenticate } from './platform/access/authenticate.ts';
 import { notingUses, startKeyUses } from './platform/access/keys/key-uses.ts';
 import { createOnlyThisMachine } from './platform/access/only-this-machine.ts';
@@ -45,8 +45,6 @@ import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { createWebhookDirectory, watchWebhooks } from './platform/webhooks/webhook-directory.ts';
 import { checkQuestion } from './query/boards/check-question.ts';
-import { createCompleteUntil } from './query/insights/run/complete-until.ts';
-import { type KeptExports, openKeptExports } from './query/kept-exports/start.ts';
 import type { OperatorOptions } from './query/operator/register-operator.ts';
 
 // Inserts, as many reads at once, and room for the probes between them.
@@ -272,28 +270,4 @@ export function operatorOptions(
     account: (shard) => readShardAccount(nats, shard),
     queue: (shard, kind) => readQueue(nats, shard, kind),
   };
-}
-
-/** Undefined where the process has no ClickHouse. Begins to write what was asked for before. */
-export async function openExports(
-  config: Config,
-  { clickhouse, rooms, control, projects, listening, ...foundation }: Foundation,
-  shutdown: Shutdown,
-): Promise<KeptExports | undefined> {
-  if (clickhouse === undefined) return undefined;
-  const { shards, dataDir, accounts } = config;
-  const exports = await openKeptExports({
-    ...{ ...foundation, clickhouse, dataDir },
-    completeUntilMs: createCompleteUntil({ ...foundation, shards }),
-    bucketRoom: rooms.roomOf(buckets.exports),
-    reserveBytes: dataDirReserve(config),
-    callerOf: principalOf,
-    mail: control.organizationMail,
-    project: (projectId) => projects.get(projectId)?.record,
-    findSegment: control.findSegment,
-    timezoneOf: (projectId) => projects.get(projectId)?.record.timezone ?? 'UTC',
-    publicUrl: () => accounts.publicUrl ?? listening.url,
-  });
-  shutdown.add('kept exports', () => exports.stop());
-  return exports;
 }

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import type { ConnectRouter } from '@connectrpc/connect';
 import { createMcpRoute } from './agents/mcp-route.ts';
-import { callerOptions, type Foundation, openExports, operatorOptions } from './foundation.ts';
+import { callerOptions, type Foundation, operatorOptions } from './foundation.ts';
 import { isTrustedProxy } from './ingest/caller/caller.ts';
 import type { LocateAddress } from './ingest/caller/geo.ts';
 import { openSalts } from './ingest/cookieless/salt-bucket.ts';
@@ -33,11 +33,10 @@ import type { Shutdown } from './platform/shutdown.ts';
 import { weekStartOf } from './platform/zones/weeks.ts';
 import { insightMemoryBytes } from './query/calls/turn-bounds.ts';
 import { createCompleteUntil } from './query/insights/run/complete-until.ts';
-import type { KeptExports } from './query/kept-exports/start.ts';
 import { registerQuery } from './query/routes.ts';
 import { createStatementRoute } from './query/statements/statement-route.ts';
 import { type LiveViews, openLiveViews } from './query/watch/live-views.ts';
-import { startTurns } from './turns.ts';
+import { type Exports, openExports, startTurns } from './turns.ts';
 import { createAttemptLog } from './webhooks/attempts/attempt-log.ts';
 import { openManagement } from './webhooks/management/start.ts';
 
@@ -235,7 +234,7 @@ function openLive({ shards }: Config, { nats, connectAgain, clock }: Foundation)
 interface Served {
   ingest: Ingest | undefined;
   live: LiveViews | undefined;
-  exports: KeptExports | undefined;
+  exports: Exports | undefined;
   pages: OperatorPages;
   shutdown: Shutdown;
 }

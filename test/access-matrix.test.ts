@@ -88,6 +88,11 @@ const needs: Record<string, Record<string, Need>> = {
   },
   'public.reports.v1.MailedReportsService': { '*': 'nothing' },
   'dashboard.imports.v1.ImportsService': { List: 'project viewer', '*': 'project admin' },
+  'dashboard.exports.v1.ExportSchedulesService': {
+    List: 'project viewer',
+    Get: 'project viewer',
+    '*': 'project admin',
+  },
   'public.dashboards.v1.SharedDashboardsService': { '*': 'nothing' },
   'dashboard.operator.v1.OperatorService': { '*': 'super admin' },
   'dashboard.customers.v1.CustomersService': { '*': 'customer' },

@@ -19,6 +19,7 @@ export const savedBuckets: readonly string[] = [
   buckets.alertStates,
   buckets.reportStates,
   buckets.exports,
+  buckets.exportSchedules,
   buckets.erasures,
   buckets.webhooks,
   buckets.webhookHealth,

@@ -9,6 +9,7 @@ import type { NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { readScheduleRecord } from '../../platform/exports/schedule-record.ts';
 import type { Log } from '../../platform/log.ts';
 import {
   addNextInstanceKey,
@@ -130,10 +131,12 @@ export async function rotateInstanceKeyCommand(
     const box = openSecretBox(dataDir);
     const bucket = await openBucket(connection, buckets.webhooks, readOrganizationWebhooks);
     const webhooks = await watchBucket(connection, bucket, { log });
-    const sealed = { dataDir, box, customers, organizations, webhooks };
+    const ofSchedules = await openBucket(connection, buckets.exportSchedules, readScheduleRecord);
+    const schedules = await watchBucket(connection, ofSchedules, { log });
+    const sealed = { dataDir, box, customers, organizations, webhooks, schedules };
     // A bucket that is still watched would keep the command from ending.
     const { resealed, lost } = await rotateInstanceKey(sealed, { dropOld }).finally(() =>
-      webhooks.close(),
+      Promise.all([webhooks.close(), schedules.close()]),
     );
     const note =
       lost.length === 0 ? '' : `; could not be read and must be set again: ${lost.join(', ')}`;

@@ -6,6 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { OrganizationRecord } from '../../platform/access/organizations.ts';
 import type { VersionedRecord } from '../../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
+import {
+  type ScheduleRecord,
+  scheduleSecretPurpose,
+} from '../../platform/exports/schedule-record.ts';
 import { changeRecord } from '../../platform/records/change-record.ts';
 import {
   changeInstanceKey,
@@ -31,12 +35,13 @@ interface Sealed {
   customers: WatchedBucket<CustomerRecord>;
   organizations: WatchedBucket<OrganizationRecord>;
   webhooks: WatchedBucket<OrganizationWebhooksRecord>;
+  schedules: WatchedBucket<ScheduleRecord>;
 }
 
 /**
  * Takes the next key or makes one, or with `dropOld` drops all but the current one, after sealing what is still under
- * another. `resealed` is the number of records sealed with it; `lost` are organizations and customers whose secret did
- * not open. Throws one sentence where `dropOld` would drop a key that waits.
+ * another. `resealed` is the number of records sealed with it; `lost` are organizations, customers and places of
+ * scheduled exports whose secret did not open. Throws one sentence where `dropOld` would drop a key that waits.
  */
 export async function rotateInstanceKey(
   sealed: Sealed,
@@ -56,7 +61,7 @@ export async function rotateInstanceKey(
 }
 
 async function resealAll(sealed: Sealed, lost: Set<string>): Promise<number> {
-  const { box, customers, organizations, webhooks } = sealed;
+  const { box, customers, organizations, webhooks, schedules } = sealed;
   const providers = await resealRecords(organizations, lost, (id, record) =>
     withProviderAnew(record, (text) => reseal(box, text, secretPurpose(id))),
   );
@@ -66,7 +71,10 @@ async function resealAll(sealed: Sealed, lost: Set<string>): Promise<number> {
   const factors = await resealRecords(customers, lost, (id, record) =>
     withFactorAnew(record, (text) => reseal(box, text, secondFactorPurpose(id))),
   );
-  return providers + secrets + factors;
+  const keys = await resealRecords(schedules, lost, (_, record) =>
+    withBucketKeyAnew(record, (text) => reseal(box, text, scheduleSecretPurpose(record.id))),
+  );
+  return providers + secrets + factors + keys;
 }
 
 /** The text sealed anew; undefined where no key opens it. */
@@ -119,6 +127,16 @@ function withFactorAnew(record: CustomerRecord, anewOf: Reseal): Resealed<Custom
   if (anew === undefined) return 'lost';
   if (anew === secondFactor.sealedSecret) return 'current';
   return { ...record, secondFactor: { ...secondFactor, sealedSecret: anew } };
+}
+
+function withBucketKeyAnew(record: ScheduleRecord, anewOf: Reseal): Resealed<ScheduleRecord> {
+  const { target } = record;
+  // One that was deleted has none.
+  if (target.sealedSecret === '') return 'current';
+  const anew = anewOf(target.sealedSecret);
+  if (anew === undefined) return 'lost';
+  if (anew === target.sealedSecret) return 'current';
+  return { ...record, target: { ...target, sealedSecret: anew } };
 }
 
 /** A secret that does not open is left as it is: the others of the record are kept. */

@@ -20,6 +20,7 @@ export const buckets = {
   alertStates: 'alert_states',
   reportStates: 'report_states',
   exports: 'exports',
+  exportSchedules: 'export_schedules',
   erasures: 'erasures',
   webhooks: 'webhooks',
   webhookHealth: 'webhook_health',
@@ -57,6 +58,8 @@ export const bucketOptions = {
   report_states: { history: 1, max_bytes: 256 * MiB, maxValueSize: 64 * KiB },
   // Kept in memory; twenty of a project, each with what was asked and the names of its files.
   exports: { history: 1, max_bytes: 64 * MiB, maxValueSize: 96 * KiB },
+  // Kept in memory; five of a project, each with what is asked, and the names of the files of two periods.
+  export_schedules: { history: 1, max_bytes: 64 * MiB, maxValueSize: 128 * KiB },
   // Requests to erase persons, with the ids of a person in 16 bytes each: ten thousand at most, and a few as a rule. A
   // request proves the erasure, and repeats it after a restore, for two years after its last write.
   erasures: {
@@ -95,6 +98,8 @@ export const recordQuotaBytes: Readonly<Record<BucketName, number>> = {
   report_states: 32 * KiB,
   // A question of 24 KiB, and 200 files.
   exports: 64 * KiB,
+  // A question of 24 KiB, and twice 200 files.
+  export_schedules: 96 * KiB,
   erasures: 256 * KiB,
   // Fifty webhooks, fifty subscriptions each.
   webhooks: 1 * MiB,

@@ -1,5 +1,6 @@
-// Files of kept exports below the data directory: `exports/PROJECT/ID/` holds the plan, the parts and the manifest of
-// one. A file has its name once it is whole on the disk. What there is to be is the records' to say.
+// Files of exports below the data directory: `exports/PROJECT/ID/` holds the plan, the parts and the manifest of a kept
+// one, `scheduled-exports/PROJECT/ID/` a file on its way to a bucket. A file has its name once it is whole on the disk.
+// What there is to be is the records' to say.
 
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -7,6 +8,7 @@ import {
   type FileHandle,
   mkdir,
   open,
+  readdir,
   readFile,
   rename,
   rm,
@@ -20,8 +22,8 @@ const idFile = 'directory-id';
 export class ExportFiles {
   readonly directory: string;
 
-  constructor(dataDir: string) {
-    this.directory = join(dataDir, 'exports');
+  constructor(dataDir: string, folder: 'exports' | 'scheduled-exports' = 'exports') {
+    this.directory = join(dataDir, folder);
   }
 
   /**
@@ -75,6 +77,11 @@ export class ExportFiles {
     return written;
   }
 
+  /** Of a file that was written. */
+  pathOf(projectId: string, id: string, name: string): string {
+    return join(this.#in(projectId, id), name);
+  }
+
   /** Undefined where there is no such file. */
   async readText(projectId: string, id: string, name: string): Promise<string | undefined> {
     return unlessGone(readFile(join(this.#in(projectId, id), name), 'utf8'));
@@ -91,6 +98,20 @@ export class ExportFiles {
 
   async remove(projectId: string, id: string): Promise<void> {
     await rm(this.#in(projectId, id), { recursive: true, force: true });
+  }
+
+  /** Every export that has files, or had some. */
+  async all(): Promise<{ projectId: string; id: string }[]> {
+    const foldersIn = async (path: string): Promise<string[]> => {
+      const entries = await unlessGone(readdir(path, { withFileTypes: true }));
+      return (entries ?? []).filter((one) => one.isDirectory()).map(({ name }) => name);
+    };
+    const found: { projectId: string; id: string }[] = [];
+    for (const projectId of await foldersIn(this.directory)) {
+      const ids = await foldersIn(join(this.directory, projectId));
+      found.push(...ids.map((id) => ({ projectId, id })));
+    }
+    return found;
   }
 
   #in(projectId: string, id: string): string {

@@ -90,13 +90,17 @@ export const exportsAtOnce = 2;
 /** Kept exports that are written: they wait for nobody, and one leaves the engine to others. */
 export const keptExportsAtOnce = 1;
 
+/** Scheduled exports: likewise. */
+export const scheduledExportsAtOnce = 1;
+
 /** Statements of callers (POST /sql): one of them leaves the engine to others, too. */
 export const sqlAtOnce = 3;
 
 /** Of all processes together, and two of those that take no turn. */
 export function readsAtOnce(processes: number): number {
   const ofTurns = turnBounds(processes).running + insightTurnBounds(processes).running;
-  const ofOne = ofTurns + exportsAtOnce + keptExportsAtOnce + sqlAtOnce;
+  const ofExports = exportsAtOnce + keptExportsAtOnce + scheduledExportsAtOnce;
+  const ofOne = ofTurns + ofExports + sqlAtOnce;
   return processes * ofOne + 2;
 }
 

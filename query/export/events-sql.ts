@@ -6,11 +6,13 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { autoColumns, propertyMaps } from '../../platform/clickhouse/event-columns.ts';
 import { TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import { readSelection } from '../activity/activity-selection.ts';
+import type { Bindings } from '../filters/bindings.ts';
 import { eventsOfSql, membersSql, rootSql } from '../identity/identity-sql.ts';
 import { gonePersonsSql, mergedIdsSql } from '../insights/sql/persons.ts';
 import type { Statement } from '../read-rows.ts';
 import type { ExportAsked } from './export-request.ts';
 import { type FlatNames, flatEventColumns } from './flat-columns.ts';
+import { shareSql } from './profiles-sql.ts';
 import { type ExportColumn, nestedSql, selectSql, textSql, uuidSql } from './written-value.ts';
 
 const noPages = { events: [], filtersField: 'filters', pageSize: 0, pageToken: '' };
@@ -39,6 +41,8 @@ export function eventsStatement(
     ...persons.map(({ id, own }) => eventsOfSql(membersSql(project, rootSql(project, id)), own)),
     `occur_time >= fromUnixTimestamp64Milli(${bindings.bind('Int64', fromMs)}, 'UTC')`,
     `occur_time < fromUnixTimestamp64Milli(${bindings.bind('Int64', toMs)}, 'UTC')`,
+    ...receivedSql(asked, bindings),
+    ...(asked.share === undefined ? [] : [shareSql('event_id', asked)]),
     `(cookieless OR profile_key NOT IN ${gonePersonsSql(project)})`,
   ];
   const properties =
@@ -49,6 +53,13 @@ export function eventsStatement(
       FROM (SELECT profile_id, root_id ${mergedIdsSql(project)})) AS merged
     SELECT ${selectSql(columns, format)} FROM (SELECT ${stored} FROM events WHERE ${conditions.join(' AND ')})`;
   return { sql, params: bindings.params };
+}
+
+function receivedSql({ received }: ExportAsked, bindings: Bindings): string[] {
+  if (received === undefined) return [];
+  const moment = (ms: number): string =>
+    `fromUnixTimestamp64Milli(${bindings.bind('Int64', ms)}, 'UTC')`;
+  return [`receive_time >= ${moment(received.fromMs)}`, `receive_time < ${moment(received.toMs)}`];
 }
 
 const stored = [

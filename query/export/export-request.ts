@@ -26,7 +26,9 @@ export interface ExportAsked extends FileForm {
   profileId: string;
   sessionId: string;
   columns: (typeof columnForms)[number];
-  /** Of persons: one of several files, each of which has its share of them. All of them unless given. */
+  /** Of events: those that came in this range, too. Half-open, in milliseconds since the epoch. */
+  received?: { fromMs: number; toMs: number };
+  /** One of several files, each of which has its share of the persons or events. All of them unless given. */
   share?: { place: number; of: number };
   /** Segments that persons are in, and those that they are not in: none unless given. */
   filter?: SegmentFilter;

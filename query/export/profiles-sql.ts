@@ -112,7 +112,7 @@ function rangeSql(column: string, { fromMs, toMs }: ExportAsked, bindings: Bindi
   return `${column} >= ${moment(fromMs)} AND ${column} < ${moment(toMs)}`;
 }
 
-/** Of an id: the same share whatever else becomes of the person. */
-function shareSql(column: string, { share }: ExportAsked): string {
+/** Of an id: the same share whatever else becomes of the person or event. */
+export function shareSql(column: string, { share }: Pick<ExportAsked, 'share'>): string {
   return share === undefined ? 'true' : `cityHash64(${column}) % ${share.of} = ${share.place}`;
 }

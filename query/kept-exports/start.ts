@@ -71,7 +71,7 @@ export interface KeptExports {
 }
 
 /** Some tens of MiB of a Parquet file, some hundreds of text. */
-const usualPartRows = 500_000;
+export const usualPartRows = 500_000;
 
 /** Begins to write what was asked for before. */
 export async function openKeptExports(options: KeptExportsOptions): Promise<KeptExports> {
@@ -146,11 +146,11 @@ export async function openKeptExports(options: KeptExportsOptions): Promise<Kept
 }
 
 /** Without a place where segments are found there are none. */
-function readSegmentsOf({
+export function readSegmentsOf({
   findSegment = async () => undefined,
   timezoneOf = () => 'UTC',
   clock,
-}: KeptExportsOptions): ReadSegments {
+}: Pick<KeptExportsOptions, 'findSegment' | 'timezoneOf' | 'clock'>): ReadSegments {
   const sources = { findSegment, timezoneOf, clock };
   return (projectId, query) => readListed(sources, projectId, query, segmentFields);
 }

@@ -6,7 +6,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { dayMs } from '../../platform/clock.ts';
 import type { ExportRecord } from '../../platform/exports/export-record.ts';
 import { waitAfter } from '../../platform/retry.ts';
-import { LeaseLost } from '../../platform/turns/held-record.ts';
+import { keepLease } from '../../platform/turns/keep-lease.ts';
 import { exportFailure } from '../export/export-failure.ts';
 import { exportFormats } from '../export/export-format.ts';
 import { selectWith, statementOf } from '../export/export-select.ts';
@@ -21,7 +21,6 @@ import { listedOf } from './planned-segments.ts';
 export const keptDays = 7;
 const waits = { baseMs: 10_000, capMs: 600_000 };
 const maxTries = 30;
-const lookEveryMs = 1_000;
 const mayPass = new Set([Code.Unavailable, Code.Internal]);
 
 type Changes = Partial<ExportRecord>;
@@ -29,7 +28,12 @@ type Changes = Partial<ExportRecord>;
 /** Throws LeaseLost, also where somebody has ended the export meanwhile. */
 export async function writeStep(parts: ExportParts, one: HeldExport): Promise<void> {
   const { held } = one;
-  const kept = keepLease(parts, one);
+  const { stopping, log } = parts;
+  const isEnded = () => {
+    const now = parts.known(one.key);
+    return now !== undefined && (now.id !== held.record.id || now.state === 'cancelled');
+  };
+  const kept = keepLease({ held, isEnded, noun: 'export', stopping, log });
   let changes: Changes;
   try {
     const done = await step(parts, one, kept.signal);
@@ -37,7 +41,7 @@ export async function writeStep(parts: ExportParts, one: HeldExport): Promise<vo
     changes = { tries: 0, nextTryMs: 0, reason: '', progressMs, ...done };
   } catch (cause) {
     await kept.stop();
-    if (parts.stopping.aborted) return;
+    if (stopping.aborted) return;
     changes = afterFailure(parts, one, cause, kept.signal);
   }
   await kept.stop();
@@ -118,45 +122,4 @@ function afterFailure(
 
 function isFull(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC';
-}
-
-interface KeptLease {
-  /** Aborted where the lease is lost, the export is ended, or the process ends. */
-  signal: AbortSignal;
-  /** Nothing is written by it any more. Throws LeaseLost. */
-  stop(): Promise<void>;
-}
-
-/** Keeps the lease while a statement runs, and looks whether somebody has ended the export. */
-function keepLease({ known, stopping, log }: ExportParts, { key, held }: HeldExport): KeptLease {
-  const lost = new AbortController();
-  let renewing: Promise<void> | undefined;
-  const renew = async (): Promise<void> => {
-    try {
-      await held.renew();
-    } catch (error) {
-      if (error instanceof LeaseLost) lost.abort(error);
-      // The broker may answer again before the lease ends; whoever is too late loses it at the next write.
-      else log.warn({ err: error }, 'the lease of an export is not renewed');
-    }
-  };
-  const look = async (): Promise<void> => {
-    const now = known(key);
-    const { id } = held.record;
-    if (now !== undefined && (now.id !== id || now.state === 'cancelled')) {
-      lost.abort(new LeaseLost('the export was ended'));
-    }
-    renewing ??= renew().finally(() => {
-      renewing = undefined;
-    });
-  };
-  const timer = setInterval(() => void look(), lookEveryMs);
-  return {
-    signal: AbortSignal.any([lost.signal, stopping]),
-    async stop() {
-      clearInterval(timer);
-      await renewing;
-      if (lost.signal.aborted) throw lost.signal.reason;
-    },
-  };
 }

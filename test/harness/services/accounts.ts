@@ -42,6 +42,7 @@ import { AlertsService } from '../../../proto/gen/dashboard/alerts/v1/alerts_pb.
 import { AnnotationsService } from '../../../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import { CustomersService } from '../../../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { DashboardsService } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { ExportSchedulesService } from '../../../proto/gen/dashboard/exports/v1/export_schedules_pb.js';
 import { GoalsService } from '../../../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { ImportsService } from '../../../proto/gen/dashboard/imports/v1/imports_pb.js';
 import { OperatorService } from '../../../proto/gen/dashboard/operator/v1/operator_pb.js';
@@ -295,7 +296,7 @@ function answersNothing(service: DescService) {
 
 function readNothing(router: ConnectRouter): void {
   const services = [ProfilesService, ActivityService, InsightsService, OperatorService];
-  for (const service of [...services, ExportsService]) {
+  for (const service of [...services, ExportsService, ExportSchedulesService]) {
     router.service(service, answersNothing(service));
   }
   router.rpc(DashboardsService.method.render, () => ({}));
