@@ -47,6 +47,7 @@ export const routes: Route[] = [
   inside('/p/:project/segments/:segment', 'Segment', () => import('./segments/segment-page.tsx')),
   inside('/p/:project/insights/:type', 'Insights', () => import('./insights/insights-page.tsx')),
   inside('/p/:project/questions', 'Questions', () => import('./questions/questions-page.tsx')),
+  inside('/p/:project/sql', 'SQL', () => import('./sql/sql-page.tsx')),
   inside('/p/:project/boards', 'Boards', () => import('./boards/boards-page.tsx')),
   inside('/p/:project/boards/:board', 'Board', () => import('./boards/board-page.tsx')),
   open('/s/:token', 'Shared board', () => import('./boards/shared-page.tsx')),

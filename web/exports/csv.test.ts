@@ -11,6 +11,8 @@ const grid = {
     ['\tb', 1],
     ['a, "b"\nc', 1],
     ['plain', ''],
+    ['-9007199254740993', 1],
+    ['-1-1', 1],
   ],
 } as const;
 
@@ -24,6 +26,8 @@ it('guards texts that a spreadsheet runs as formulas, and leaves numbers alone',
     "'\tb,1",
     '"a, ""b""\nc",1',
     'plain,',
+    '-9007199254740993,1',
+    "'-1-1,1",
   ]);
 });
 

@@ -2,10 +2,14 @@
 
 export type Grid = { columns: readonly string[]; rows: readonly (readonly (string | number)[])[] };
 
+/** Also as a text: one with more digits than a number of JavaScript has. */
+const plainNumber = /^-?\d+(\.\d+)?$/;
+
 /** A quoted field where it needs quotes. A text that a spreadsheet would run as a formula gets an apostrophe. */
 function csvField(value: string | number): string {
   if (typeof value === 'number') return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const isFormula = /^[=+\-@\t\r]/.test(value) && !plainNumber.test(value);
+  const safe = isFormula ? `'${value}` : value;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

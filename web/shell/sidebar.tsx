@@ -23,6 +23,7 @@ export const projectPlaces: Place[] = [
   { path: '/segments', name: 'Segments', icon: 'overlap' },
   { path: '/insights/trends', name: 'Insights', icon: 'chart' },
   { path: '/questions', name: 'Questions', icon: 'table' },
+  { path: '/sql', name: 'SQL', icon: 'code' },
   { path: '/boards', name: 'Boards', icon: 'grid' },
   { path: '/alerts', name: 'Alerts', icon: 'bell' },
   { path: '/reports', name: 'Reports', icon: 'clock' },

@@ -38,6 +38,7 @@ const paths = {
   expand: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
   filter: 'M4 5h16l-6 8v6l-4-2v-4L4 5Z',
   refresh: 'M20 11a8 8 0 1 0-2 6M20 4v7h-7',
+  code: 'M8 7l-5 5 5 5M16 7l5 5-5 5',
   table: 'M4 5h16v14H4zM4 10h16M4 15h16M10 5v14',
   drag: 'M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01',
 } as const;

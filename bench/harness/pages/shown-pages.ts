@@ -42,6 +42,7 @@ export function pagesOf(demo: {
       questionForms.map((form) => [form, `${project}/insights/${form}?${days}`]),
     ),
     questions: `${project}/questions`,
+    sql: `${project}/sql`,
     boards: `${project}/boards`,
     board: `${project}/boards/overview?${days}`,
     alerts: `${project}/alerts`,
