@@ -119,8 +119,7 @@ export async function layFoundation(
   });
   const control = await startControl({
     connection: nats,
-    projects,
-    roomOf,
+    ...{ projects, roomOf, deletions: erasures.known },
     ...{ dataDir: config.dataDir, clock, log },
     settings: config.accounts,
     publicUrl: () => config.accounts.publicUrl ?? listening.url,

@@ -30,6 +30,7 @@ import { type Door, openDoor } from './platform/door/open-door.ts';
 import { lockDataDir, refuseHalfRestored } from './platform/engines/data-lock.ts';
 import { requireBrokerBinary } from './platform/engines/embedded-broker.ts';
 import { type EngineUrls, startEngines } from './platform/engines/engines.ts';
+import { erasureKey } from './platform/erasure/erasure-record.ts';
 import { configureProtobufText } from './platform/http/protobuf-text.ts';
 import { shareReadiness, untilReady } from './platform/http/readiness.ts';
 import { ImportFiles } from './platform/imports/import-files.ts';
@@ -163,16 +164,16 @@ async function serve(
   return baseUrl;
 }
 
-/** Where requests to erase persons are taken, this process works on them. */
+/** Where requests to erase persons and projects are taken, this process works on them. */
 function eraseWhoIsAsked(
-  { roles, shards }: Config,
+  { roles, shards, dataDir }: Config,
   { clickhouse, control, erasures, ...parts }: Foundation,
   shutdown: Shutdown,
 ): void {
   if (!roles.includes('query') || clickhouse === undefined) return;
   const profiles = createProfileQueue({ ...parts, shards });
   const own = { box: control.box, requests: erasures.known };
-  const turns = startErasures({ ...parts, ...own, clickhouse, shards, profiles });
+  const turns = startErasures({ ...parts, ...own, clickhouse, shards, profiles, dataDir });
   shutdown.add('erasure', () => turns.stop());
 }
 
@@ -212,10 +213,13 @@ async function ensureDemoWithAdmin(
   { dataDir }: Config,
   foundation: Foundation,
 ): Promise<Demo & DemoAdmin> {
-  const { nats, projects, control, clock, log } = foundation;
+  const { nats, projects, control, erasures, clock, log } = foundation;
   const { customers, organizations, passwords } = control;
   const instance = await openBucket(nats, buckets.instance, readDemoRecord);
-  const demo = await ensureDemo({ instance, organizations, projects, dataDir, clock, log });
+  const demo = await ensureDemo({
+    ...{ instance, organizations, projects, dataDir, clock, log },
+    isDeleted: (id) => erasures.known.get(erasureKey(id)) !== undefined,
+  });
   const admin = await ensureDemoAdmin(
     { customers, organizations, passwords, dataDir, clock, log },
     demo.organizationId,
@@ -250,6 +254,7 @@ async function runWebhooks(
     clickhouse: clickhouse.first,
     bucket: webhookBucket,
     directory: webhooks,
+    isDeleted: (projectId) => ground.erasures.known.get(erasureKey(projectId)) !== undefined,
     secretBox: control.box,
     settings,
     mail: control.organizationMail,

@@ -12,9 +12,6 @@ import { AnnotationsService } from '../proto/gen/dashboard/annotations/v1/annota
 import { DashboardsService } from '../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { GoalsService } from '../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { ImportsService } from '../proto/gen/dashboard/imports/v1/imports_pb.js';
-import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
-import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { ReportsService } from '../proto/gen/dashboard/reports/v1/reports_pb.js';
 import { SegmentsService } from '../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { MailedReportsService } from '../proto/gen/public/reports/v1/mailed_reports_pb.js';
@@ -62,40 +59,10 @@ import {
   uploadImport,
 } from './imports/import-rpc.ts';
 import {
-  deleteEmailProvider,
-  type EmailProviderDeps,
-  getEmailProvider,
-  sendTest,
-  upsertEmailProvider,
-} from './mail/email-provider.ts';
-import { type AcceptInviteDeps, acceptInvite } from './orgs/accept-invite.ts';
-import {
-  type InvitationDeps,
-  inviteMember,
-  listInvitations,
-  resendInvite,
-  revokeInvite,
-} from './orgs/invitations.ts';
-import {
-  leave,
-  listMembers,
-  type MembersDeps,
-  removeMember,
-  updateMemberProjects,
-  updateMemberRole,
-} from './orgs/members.ts';
-import { createOrgKey, listOrgKeys, type OrgKeysDeps, revokeOrgKey } from './orgs/org-keys.ts';
-import { createOrg, getOrg, listOrgs, type OrgDeps, updateOrg } from './orgs/org-rpc.ts';
-import {
-  createApiKeyRpc,
-  createProjectRpc,
-  getProject,
-  listApiKeys,
-  listProjects,
-  type ProjectDeps,
-  revokeApiKeyRpc,
-  updateProject,
-} from './projects/project-rpc.ts';
+  type OrganizationDeps,
+  registerOrganizations,
+  registerProjects,
+} from './organization-routes.ts';
 import { answerMailedReport, getMailedReport } from './reports/mailed-report-rpc.ts';
 import {
   createReport,
@@ -116,12 +83,6 @@ import {
 } from './segments/segment-rpc.ts';
 
 export type ControlDeps = AccountDeps &
-  OrgDeps &
-  MembersDeps &
-  OrgKeysDeps &
-  InvitationDeps &
-  AcceptInviteDeps &
-  ProjectDeps &
   DashboardDeps &
   ShareDeps &
   AnnotationDeps &
@@ -130,7 +91,7 @@ export type ControlDeps = AccountDeps &
   AlertDeps &
   ReportDeps &
   ImportDeps &
-  EmailProviderDeps;
+  OrganizationDeps;
 
 /**
  * Registers AuthService, OrgsService, ProjectsService, CustomersService, OrgEmailProvidersService, AnnotationsService,
@@ -148,51 +109,6 @@ export function registerControl(router: ConnectRouter, deps: ControlDeps): void 
   registerAlerts(router, deps);
   registerReports(router, deps);
   registerImports(router, deps);
-}
-
-function registerOrganizations(router: ConnectRouter, deps: ControlDeps): void {
-  router.service(OrgsService, {
-    create: (request, context) => createOrg(deps, request, customerOf(context)),
-    get: (_, context) => getOrg(deps, membershipOf(context)),
-    list: (_, context) => listOrgs(deps, customerOf(context)),
-    update: (request, context) => updateOrg(deps, request, membershipOf(context)),
-    inviteMember: (request, context) => inviteMember(deps, request, membershipOf(context)),
-    listMembers: (_, context) => listMembers(deps, membershipOf(context)),
-    removeMember: (request, context) => removeMember(deps, request, membershipOf(context)),
-    updateMemberRole: (request, context) => updateMemberRole(deps, request, membershipOf(context)),
-    updateMemberProjects: (request, context) =>
-      updateMemberProjects(deps, request, membershipOf(context)),
-    listInvitations: (_, context) => listInvitations(deps, membershipOf(context)),
-    resendInvite: (request, context) => resendInvite(deps, request, membershipOf(context)),
-    revokeInvite: (request, context) => revokeInvite(deps, request, membershipOf(context)),
-    acceptInvite: (request, context) => acceptInvite(deps, request, customerOf(context)),
-    leave: (_, context) => leave(deps, membershipOf(context)),
-    createOrgKey: (request, context) => createOrgKey(deps, request, membershipOf(context)),
-    listOrgKeys: (_, context) => listOrgKeys(deps, membershipOf(context)),
-    revokeOrgKey: (request, context) => revokeOrgKey(deps, request, membershipOf(context)),
-  });
-  router.service(OrgEmailProvidersService, {
-    get: (_, context) => getEmailProvider(deps, membershipOf(context)),
-    upsert: (request, context) =>
-      upsertEmailProvider(deps, request, membershipOf(context), context),
-    delete: (_, context) => deleteEmailProvider(deps, membershipOf(context)),
-    sendTest: (_, context) => sendTest(deps, membershipOf(context)),
-  });
-}
-
-function registerProjects(router: ConnectRouter, deps: ControlDeps): void {
-  router.service(ProjectsService, {
-    create: (request, context) => createProjectRpc(deps, request, membershipOf(context)),
-    get: (request, context) => getProject(deps, request, principalOf(context)),
-    list: (request, context) => listProjects(deps, request, customerOf(context)),
-    update: (request, context) => updateProject(deps, request, principalOf(context)),
-    createApiKey: (request, context) => {
-      const { projectId } = principalOf(context);
-      return createApiKeyRpc(deps, request, { ...customerOf(context), projectId });
-    },
-    listApiKeys: (_, context) => listApiKeys(deps, principalOf(context)),
-    revokeApiKey: (request, context) => revokeApiKeyRpc(deps, request, principalOf(context)),
-  });
 }
 
 function registerDashboards(router: ConnectRouter, deps: ControlDeps): void {

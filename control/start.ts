@@ -27,6 +27,7 @@ import {
   createShareDirectory,
   type ShareDirectory,
 } from '../platform/dashboards/share-directory.ts';
+import type { DeletionRequests } from '../platform/erasure/ask-for-deletion.ts';
 import { type CallerRequest, callerRequestOf } from '../platform/http/caller-request.ts';
 import type { NodeHttpRoute } from '../platform/http/http.ts';
 import { ImportFiles } from '../platform/imports/import-files.ts';
@@ -82,6 +83,8 @@ export interface ControlOptions {
   clock: Clock;
   log: Log;
   settings: AccountSettings;
+  /** Requests to delete projects, organizations and accounts. */
+  deletions: DeletionRequests;
   /** The room that callers' records may take in each bucket. */
   roomOf: (name: BucketName) => BucketRoom;
   /** The dashboard's base URL for people, without a slash at the end. */
@@ -165,6 +168,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...auth,
     ...dashboards,
     ...items,
+    ...{ deletions: options.deletions, dashboardLists: buckets.dashboardLists },
     importFiles: new ImportFiles(dataDir),
     importSettings: options.imports ?? { refusal: undefined, reserveBytes: 0 },
     openings: buckets.openings,

@@ -1,4 +1,4 @@
-// What a turn of the erasure of persons works with: both engines, the records of requests, and the record of the work.
+// What a turn of the erasure works with: both engines, the records of requests, and the record of the work.
 
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import type { ProfileQueue } from '../platform/broker/queues/profile-queue.ts';
@@ -20,7 +20,7 @@ export interface ErasureParts {
   clickhouse: Groups<Pick<DatabaseClient, 'query' | 'command'>>;
   shards: number;
   /** The bucket `erasures`. */
-  requests: Pick<WatchedBucket<ErasureRecord>, 'records' | 'ask' | 'update'>;
+  requests: Pick<WatchedBucket<ErasureRecord>, 'records' | 'ask' | 'create' | 'update' | 'remove'>;
   /** The bucket `instance`, of which one key is the work. */
   work: Pick<RecordBucket<ErasureWork>, 'get' | 'create' | 'update'>;
   profiles: ProfileQueue;
@@ -43,3 +43,9 @@ export interface StepContext {
 
 /** `later`: the step waits for something, and is taken again after a moment. */
 export type StepEnd = 'done' | 'later';
+
+export type TakeStep = (
+  parts: ErasureParts,
+  context: StepContext,
+  signal: AbortSignal,
+) => Promise<StepEnd>;

@@ -95,6 +95,8 @@ async function partsOf(step: Mortal['step'] = pass): Promise<ErasureParts> {
       update: step((key: string, record: ErasureRecord, revision: number) =>
         requests.update(key, record, revision),
       ),
+      create: step((key: string, record: ErasureRecord) => requests.create(key, record)),
+      remove: step((key: string) => requests.remove(key)),
     },
     work: { get: work.get, create: step(work.create), update: step(work.update) },
     profiles: { change: step(async () => {}) },

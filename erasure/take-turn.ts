@@ -1,10 +1,11 @@
-// One turn at the erasure of persons: takes the lease on the work, gathers the open requests into a batch, and takes
-// its steps one after the other, each written when it is done. A process that dies leaves the rest to the turn after
-// its lease.
+// One turn at the erasure of persons, projects, organizations and accounts: takes the lease on the work, gathers open
+// requests into a batch, and takes its steps one after the other, each written when it is done. A process that dies
+// leaves the rest to the turn after its lease.
 
 import { randomUUID } from 'node:crypto';
 import { shardOf } from '../platform/broker/topology.ts';
 import {
+  deletionSteps,
   type ErasureBatch,
   type ErasureRecord,
   type ErasureStep,
@@ -16,20 +17,28 @@ import {
   noWork,
 } from '../platform/erasure/erasure-record.ts';
 import { HeldRecord, isLeased, LeaseLost } from '../platform/turns/held-record.ts';
-import type { ErasureParts, StepContext, StepEnd } from './erasure-parts.ts';
+import type { ErasureParts, StepContext, StepEnd, TakeStep } from './erasure-parts.ts';
 import { awaitQueue } from './steps/await-queue.ts';
 import { cut } from './steps/cut.ts';
 import { find, hide, IdLost } from './steps/hide-and-find.ts';
 import { eraseLetters } from './steps/letters.ts';
 import { forget, rowsLeft, settle } from './steps/settle.ts';
+import { deletionStepsTaken, lookAtRest } from './whole/deletion-steps.ts';
 
 /** A statement takes a minute at most, and the writers stand still for some seconds. */
 const leaseMs = 90_000;
 const againMs = 500;
 /** Of one batch: its ids are in the text of a dozen statements. */
 const maxRequests = 200;
+/** Of a batch of projects, organizations and accounts: the broker is asked much for each. */
+const maxWholes = 20;
 /** Somebody who goes on sending is somebody new after so many rounds. */
 const maxRounds = 3;
+/**
+ * From a deletion's request to its data: what was let in before is accepted or refused by then. Keys are gone within a
+ * second, a publication has 5 s, and what is held of private keys counts for 10 s at most.
+ */
+const quietMs = 20_000;
 /** A change of a profile waits for its writer. */
 const changeMs = 60_000;
 
@@ -69,31 +78,36 @@ export async function takeTurn(parts: ErasureParts): Promise<number> {
   }
 }
 
-function newBatch({ requests, clickhouse, shards }: ErasureParts): ErasureBatch | undefined {
+function newBatch({ requests, clickhouse, shards, clock }: ErasureParts): ErasureBatch | undefined {
+  const nowMs = clock.nowMs();
   const open = [...requests.records()]
     .map(([, record]) => record)
-    .filter(isOpen)
+    .filter((record) => isOpen(record) && isQuiet(record, nowMs))
     .sort((one, other) => one.requestedAtMs - other.requestedAtMs);
   const groupOf = ({ projectId }: ErasureRecord): number =>
-    shardOf(projectId, shards) % clickhouse.all.length;
+    projectId === '' ? 0 : shardOf(projectId, shards) % clickhouse.all.length;
   const [first] = open;
   if (first === undefined) return undefined;
   const group = groupOf(first);
-  const some = open.filter((request) => groupOf(request) === group).slice(0, maxRequests);
+  const isWhole = first.whole !== undefined;
+  const some = open
+    .filter((request) => groupOf(request) === group && (request.whole !== undefined) === isWhole)
+    .slice(0, isWhole ? maxWholes : maxRequests);
   return {
     id: randomUUID(),
     requestIds: some.map(({ requestId }) => requestId),
-    ...{ group, step: 'hide', round: 1, cuts: 0, stored: [], storedBefore: [], events: {} },
+    ...{ group, step: isWhole ? 'records' : 'hide', round: 1, cuts: 0 },
+    ...{ stored: [], storedBefore: [], events: {} },
   };
 }
 
-type TakeStep = (
-  parts: ErasureParts,
-  context: StepContext,
-  signal: AbortSignal,
-) => Promise<StepEnd>;
+/** What is deleted as a whole is closed at once, and its data wait for what was accepted at that moment. */
+function isQuiet({ whole, requestedAtMs }: ErasureRecord, nowMs: number): boolean {
+  // Far ahead: the clock was set back meanwhile.
+  return whole === undefined || Math.abs(nowMs - requestedAtMs) >= quietMs;
+}
 
-const steps: Readonly<Record<Exclude<ErasureStep, 'check'>, TakeStep>> = {
+const steps: Readonly<Record<Exclude<ErasureStep, 'check' | 'look'>, TakeStep>> = {
   hide,
   find,
   queue: awaitQueue,
@@ -101,7 +115,15 @@ const steps: Readonly<Record<Exclude<ErasureStep, 'check'>, TakeStep>> = {
   cut,
   settle,
   forget,
+  ...deletionStepsTaken,
 };
+
+/** The one after it in its list; the last one goes on by itself. */
+function nextStep(step: ErasureStep): ErasureStep {
+  const isOfWhole = deletionSteps.some((one) => one === step);
+  const list: readonly ErasureStep[] = isOfWhole ? deletionSteps : erasureSteps;
+  return list[list.indexOf(step) + 1] ?? step;
+}
 
 async function takeSteps(parts: ErasureParts, held: Held): Promise<number> {
   for (;;) {
@@ -114,19 +136,17 @@ async function takeSteps(parts: ErasureParts, held: Held): Promise<number> {
     }
     const context = contextOf(parts, held, batch, requests);
     await held.renew();
-    const end =
-      batch.step === 'check'
-        ? await check(parts, held, context)
-        : await steps[batch.step](parts, context, AbortSignal.timeout(changeMs));
+    const { step } = batch;
+    const isLast = step === 'check' || step === 'look';
+    const end = isLast
+      ? await check(parts, held, context)
+      : await steps[step](parts, context, AbortSignal.timeout(changeMs));
     if (end === 'later') {
       await held.release();
       return parts.clock.nowMs() + againMs;
     }
     const now = held.record.batch;
-    if (batch.step !== 'check' && now !== undefined) {
-      const step = erasureSteps[erasureSteps.indexOf(batch.step) + 1] ?? 'check';
-      await keep(held, { ...now, step });
-    }
+    if (!isLast && now !== undefined) await keep(held, { ...now, step: nextStep(step) });
   }
   await held.release();
   return parts.clock.nowMs();
@@ -177,28 +197,31 @@ async function change(
   }
 }
 
-/** Rows that came meanwhile are erased in another round; who still sends then is somebody new. */
+/**
+ * Rows that came meanwhile are erased in another round. A person who still sends then is somebody new; of a project
+ * nothing may be left.
+ */
 async function check(parts: ErasureParts, held: Held, context: StepContext): Promise<StepEnd> {
-  if ((await settle(parts, context)) === 'later') return 'later';
+  const isWhole = context.batch.step === 'look';
+  if (!isWhole && (await settle(parts, context)) === 'later') return 'later';
   const { batch, requests } = context;
-  const left = await rowsLeft(context);
+  const left = isWhole ? await lookAtRest(parts, context) : await rowsLeft(context);
   const rows = [...left.values()].reduce((sum, count) => sum + count, 0);
-  if (rows > 0 && batch.round < maxRounds) {
+  if (rows > 0 && (isWhole || batch.round < maxRounds)) {
     const { queued: _, ...rest } = batch;
-    await keep(held, { ...rest, step: 'hide', round: batch.round + 1 });
+    await keep(held, { ...rest, step: isWhole ? 'records' : 'hide', round: batch.round + 1 });
     return 'done';
   }
-  for (const { requestId } of requests) {
+  for (const { requestId, whole } of requests) {
     const events = batch.events[requestId] ?? 0;
     await change(parts, requestId, {
       ...{ status: 'completed', sealedId: '', events, error: '' },
+      ...(whole !== undefined && { whole: { ...whole, displayName: '' } }),
       completedAtMs: parts.clock.nowMs(),
     });
   }
-  parts.log.info(
-    { requests: requests.length, round: batch.round, left: rows },
-    'persons are erased',
-  );
+  const what = isWhole ? requests.map(({ whole }) => whole?.kind) : 'persons';
+  parts.log.info({ requests: requests.length, round: batch.round, left: rows, what }, 'erased');
   await keep(held, undefined);
   return 'done';
 }

@@ -47,6 +47,8 @@ const needs: Record<string, Record<string, Need>> = {
     List: 'customer',
     Get: 'project viewer',
     ListApiKeys: 'project viewer',
+    Delete: 'org admin',
+    ListDeletions: 'org admin',
     '*': 'project admin',
   },
   'dashboard.dashboards.v1.DashboardsService': {

@@ -23,6 +23,8 @@ interface WebhooksOptions {
   clickhouse: Pick<DatabaseClient, 'exec' | 'select'>;
   bucket: WebhookBucket;
   directory: WebhookDirectory;
+  /** Whether somebody has asked for the project's deletion. */
+  isDeleted(projectId: string): boolean;
   secretBox: Pick<SecretBox, 'open'>;
   settings: WebhookSettings;
   /** Who the admins of an organization are, and how they get mail. */
@@ -60,6 +62,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   const writer = startAttemptWriter({ connection, clickhouse, clock, log, metrics });
   const delivery = await startDelivery({
     ...{ connection, bucket, directory, secretBox, notices, metrics, clock, log },
+    isDeleted: options.isDeleted,
     allowed: settings.allowedNetworks,
     logsAllowedBodies: settings.logsAllowedBodies,
     recentAttempts: () => readRecentAttempts({ connection, clickhouse, log }),

@@ -37,9 +37,11 @@ interface DemoRecord {
 }
 
 export interface DemoOptions {
-  instance: Pick<RecordBucket<DemoRecord>, 'get' | 'create'>;
+  instance: Pick<RecordBucket<DemoRecord>, 'get' | 'create' | 'update'>;
   organizations: Pick<RecordBucket<OrganizationRecord>, 'create'>;
   projects: ProjectStore;
+  /** Whether somebody has asked for the deletion of a project or an organization; nobody has unless given. */
+  isDeleted?: (id: string) => boolean;
   dataDir: string;
   clock: Clock;
   log: Log;
@@ -89,18 +91,30 @@ export function readDemoRecord(value: unknown): DemoRecord | undefined {
   return { schemaVersion: 1, organizationId, projectId };
 }
 
-// The broker's record wins over the file. A data directory copied to a new broker brings its ids along.
+// The broker's record wins over the file. A data directory copied to a new broker brings its ids along. What somebody
+// has deleted is made anew under other ids.
 async function demoIds(options: DemoOptions, file: Demo | undefined): Promise<DemoRecord> {
+  const { instance, isDeleted = () => false } = options;
+  const lasting = (id: string | undefined): string =>
+    id === undefined || isDeleted(id) ? newId() : id;
   const proposed: DemoRecord = {
     schemaVersion: 1,
-    organizationId: file?.organizationId ?? newId(),
-    projectId: file?.projectId ?? newId(),
+    organizationId: lasting(file?.organizationId),
+    projectId: lasting(file?.projectId),
   };
-  const made = await options.instance.create(recordKey, proposed);
+  const made = await instance.create(recordKey, proposed);
   if (made.kind === 'written') return proposed;
-  const found = await options.instance.get(recordKey);
+  const found = await instance.get(recordKey);
   if (found.kind !== 'found') throw new Error(`the broker's record of the demo is ${found.kind}`);
-  return found.record;
+  const { organizationId, projectId } = found.record;
+  if (!isDeleted(organizationId) && !isDeleted(projectId)) return found.record;
+  const renewed: DemoRecord = {
+    schemaVersion: 1,
+    organizationId: lasting(organizationId),
+    projectId: lasting(projectId),
+  };
+  const written = await instance.update(recordKey, renewed, found.revision);
+  return written.kind === 'written' ? renewed : demoIds(options, undefined);
 }
 
 /** `raw` unless the project has revoked it or it is no key of this kind. */

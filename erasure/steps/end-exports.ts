@@ -1,5 +1,5 @@
-// Kept exports of the persons' projects: nobody knows whose rows a file has without reading it, so all of them end, and
-// what was asked for is forgotten. The process that has the files removes them, and who asked sees why.
+// Kept exports of projects: nobody knows whose rows a file has without reading it, so all of them end, and what was
+// asked for is forgotten. The process that has the files removes them, and who asked sees why.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '@bufbuild/protobuf';
@@ -17,7 +17,6 @@ import type { ErasureParts, StepEnd } from '../erasure-parts.ts';
 
 /** What of a query names nobody. */
 const plainMembers = new Set(['what', 'format', 'columns', 'compression', 'timeRange']);
-const reason = 'a person was erased, whose rows it may have had: ask for it again';
 /** Files of a data directory that no process has any more are waited for no longer. */
 const patienceMs = 60_000;
 
@@ -25,6 +24,7 @@ const patienceMs = 60_000;
 export async function endExports(
   { nats, clock }: Pick<ErasureParts, 'nats' | 'clock'>,
   projectIds: readonly string[],
+  reason: string,
 ): Promise<StepEnd> {
   const bucket = await openBucket(nats, buckets.exports, readExportRecord);
   const nowMs = clock.nowMs();

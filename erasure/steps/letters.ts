@@ -32,12 +32,17 @@ export async function eraseLetters(parts: ErasureParts, context: StepContext): P
     persons.push({ projectId: request.projectId, texts: [...texts] });
   }
   const { streams } = await nats.jetstreamManager();
-  const letters = await eraseMessages(streams, deadLetterStream, persons);
+  const names = persons.map(({ projectId, texts }) => ({ projectId, names: namesOf(texts) }));
+  const isOf: IsOf = (project, data) =>
+    names.find(
+      (person) => (project === '' || project === person.projectId) && mentions(data, person.names),
+    )?.projectId;
+  const letters = await eraseMessages(streams, deadLetterStream, isOf);
   for (const { shard, seq, projectId } of letters) {
     const place = `shard = ${shard} AND stream_seq = ${seq}`;
     await remove(context.store, 'dead_letters', `${projectsSql([projectId])} AND ${place}`);
   }
-  for (const stream of webhookStreams) await eraseMessages(streams, stream, persons);
+  for (const stream of webhookStreams) await eraseMessages(streams, stream, isOf);
   for (const person of persons) await eraseAttempts(clickhouse.first, person);
   return 'done';
 }
@@ -56,30 +61,26 @@ interface ErasedLetter {
   seq: number;
 }
 
-/** Erases each message that names one of the persons; one of another project stays. */
-async function eraseMessages(
+/** The project of a message that is to be erased; `project` is what its header says, or empty. */
+export type IsOf = (project: string, data: Uint8Array) => string | undefined;
+
+/** Erases the messages of one stream, each by its place; returns the dead letters among them. */
+export async function eraseMessages(
   streams: JetStreamManager['streams'],
   stream: string,
-  persons: readonly Texts[],
+  isOf: IsOf,
 ): Promise<ErasedLetter[]> {
   const { state } = await streams.info(stream);
   const erased: ErasedLetter[] = [];
-  const names = persons.map(({ projectId, texts }) => ({ projectId, names: namesOf(texts) }));
   for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) {
     const message = await messageAt({ streams }, stream, seq);
     if (message === undefined) continue;
-    const project = message.header.get('Millrace-Project');
-    const found = names.find(
-      (person) =>
-        (project === '' || project === person.projectId) && mentions(message.data, person.names),
-    );
-    if (found === undefined) continue;
+    const projectId = isOf(message.header.get('Millrace-Project'), message.data);
+    if (projectId === undefined) continue;
     await streams.deleteMessage(stream, seq, true);
     const shard = Number(message.subject.split('.').at(-1));
     const letterSeq = Number(message.header.get('Millrace-Stream-Seq'));
-    if (stream === deadLetterStream) {
-      erased.push({ projectId: found.projectId, shard, seq: letterSeq });
-    }
+    if (stream === deadLetterStream) erased.push({ projectId, shard, seq: letterSeq });
   }
   return erased;
 }

@@ -13,11 +13,21 @@ const changedTables = [
   ...['kept_active_profiles', 'dead_letters', 'webhook_attempts', 'event_counts', 'property_keys'],
 ];
 
+const exportReason = 'a person was erased, whose rows it may have had: ask for it again';
+
 /** Throws where the engine cannot do what it was told. */
 export async function settle(parts: ErasureParts, { store }: StepContext): Promise<StepEnd> {
-  const stores = new Set([store, parts.clickhouse.first]);
-  for (const one of stores) {
-    const tables = changedTables.map((name) => `'${name}'`).join(', ');
+  return settleTables(parts, store, changedTables);
+}
+
+/** Of the tables in the group and in the first one, which has the log of webhooks. */
+export async function settleTables(
+  parts: Pick<ErasureParts, 'clickhouse' | 'log'>,
+  store: StepContext['store'],
+  names: readonly string[],
+): Promise<StepEnd> {
+  const tables = names.map((name) => `'${name}'`).join(', ');
+  for (const one of new Set([store, parts.clickhouse.first])) {
     const [[left, why] = []] = await selectRows(
       one,
       `SELECT count(), max(latest_fail_reason) FROM system.mutations
@@ -42,7 +52,7 @@ export async function forget(
   const { projectIds } = personsOf(requests);
   for (const projectId of projectIds) await profiles.change(projectId, { kind: 'forget' }, signal);
   await forgetKept(store, projectIds);
-  return endExports(parts, projectIds);
+  return endExports(parts, projectIds, exportReason);
 }
 
 /** The rows that are left of the persons, by table: those that came after the cut, as a rule none. */

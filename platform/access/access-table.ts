@@ -120,6 +120,8 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['dashboard.projects.v1.ProjectsService/CreateApiKey', growing(inProject('admin'))],
   ['dashboard.projects.v1.ProjectsService/ListApiKeys', inProject('viewer')],
   ['dashboard.projects.v1.ProjectsService/RevokeApiKey', inProject('admin')],
+  ['dashboard.projects.v1.ProjectsService/Delete', inOrganization('admin')],
+  ['dashboard.projects.v1.ProjectsService/ListDeletions', inOrganization('admin')],
   ['dashboard.customers.v1.CustomersService/List', customer],
   ['dashboard.customers.v1.CustomersService/Get', customer],
   ['dashboard.customers.v1.CustomersService/Update', growing(customer)],

@@ -115,6 +115,18 @@ export class WatchedBucket<T extends VersionedRecord> {
     return this.#keepOwn(key, record, await this.#bucket.update(key, record, revision));
   }
 
+  /** Whatever the record is; once it resolves, neither the broker nor memory has it. Nothing where there is none. */
+  async remove(key: string): Promise<void> {
+    const { kv } = this.#bucket;
+    const before = await kv.get(key);
+    if (before === null) return;
+    if (before.operation === 'PUT') await kv.delete(key);
+    const after = before.operation === 'PUT' ? await kv.get(key) : before;
+    // Another writer may have made the key anew at that moment: the watch brings it.
+    if (after === null || after.operation === 'PUT') return;
+    this.#memory.keep(key, { record: undefined, revision: after.revision });
+  }
+
   /** The broker's own answer, past memory. */
   ask(key: string): Promise<ReadResult<T>> {
     return this.#bucket.get(key);

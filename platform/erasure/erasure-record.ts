@@ -1,16 +1,32 @@
-// Requests to erase a person, as the broker keeps them: query/ writes a request, erasure/ works on it
-// step by step, and query/ answers how far it is. Once the work is done a record has no personal data: ids of profiles
-// are keyed hashes.
+// Requests to erase a person, or a whole project, organization or account, as the broker keeps them: query/ and
+// control/ write a request, erasure/ works on it step by step, and who asked is told how far it is. Once the work is
+// done a record has no personal data: ids of profiles are keyed hashes, and names are gone.
 
 import { hasNumbers, hasTexts, type VersionedRecord } from '../broker/record-bucket.ts';
 import type { LeasedRecord } from '../turns/held-record.ts';
 
 export type ErasureStatus = 'pending' | 'processing' | 'completed' | 'failed';
 
+export const wholeKinds = ['project', 'organization', 'account'] as const;
+
+/** What is deleted as a whole, with everything in it. */
+export interface Whole {
+  kind: (typeof wholeKinds)[number];
+  /** Of a project: its organization's. Else empty. */
+  organizationId: string;
+  /** A project's name while the request is open; else empty. */
+  displayName: string;
+}
+
 export interface ErasureRecord extends VersionedRecord {
-  schemaVersion: 1;
+  /** 2 of what is deleted as a whole: versions that know persons alone must not take it for one. */
+  schemaVersion: 1 | 2;
+  /** Of what is deleted as a whole: its own id, so that it is asked for once. */
   requestId: string;
+  /** Empty for an organization and an account. */
   projectId: string;
+  /** Absent: a person is erased. */
+  whole?: Whole;
   status: ErasureStatus;
   /**
    * The id that the request names, sealed by the instance key; empty once nothing is left to do, and where the request
@@ -49,11 +65,21 @@ const statuses: readonly unknown[] = ['pending', 'processing', 'completed', 'fai
 
 function isErasure(value: unknown): value is ErasureRecord {
   if (typeof value !== 'object' || value === null) return false;
+  const whole: unknown = Reflect.get(value, 'whole');
   return (
-    Reflect.get(value, 'schemaVersion') === 1 &&
+    Reflect.get(value, 'schemaVersion') === (whole === undefined ? 1 : 2) &&
+    (whole === undefined || isWhole(whole)) &&
     hasTexts(value, ['requestId', 'projectId', 'sealedId', 'profileId', 'ids', 'error']) &&
     hasNumbers(value, ['events', 'requestedAtMs', 'completedAtMs']) &&
     statuses.includes(Reflect.get(value, 'status'))
+  );
+}
+
+function isWhole(value: unknown): value is Whole {
+  if (typeof value !== 'object' || value === null) return false;
+  const kind: unknown = Reflect.get(value, 'kind');
+  return (
+    wholeKinds.some((known) => known === kind) && hasTexts(value, ['organizationId', 'displayName'])
   );
 }
 
@@ -77,7 +103,10 @@ export const erasureSteps = [
   'forget',
   'check',
 ] as const;
-export type ErasureStep = (typeof erasureSteps)[number];
+/** Of a batch of what is deleted as a whole; no name is one of the other list's. */
+export const deletionSteps = ['records', 'stored', 'messages', 'rows', 'wait', 'look'] as const;
+export type DeletionStep = (typeof deletionSteps)[number];
+export type ErasureStep = (typeof erasureSteps)[number] | DeletionStep;
 
 /**
  * Requests that are worked on together: a change of a table costs by the parts that it rewrites, not by the persons.
@@ -130,7 +159,7 @@ function isBatch(value: unknown): value is ErasureBatch {
   return (
     hasTexts(value, ['id']) &&
     hasNumbers(value, ['group', 'round', 'cuts']) &&
-    erasureSteps.some((known) => known === step) &&
+    [...erasureSteps, ...deletionSteps].some((known) => known === step) &&
     lists.every(Array.isArray) &&
     typeof Reflect.get(value, 'events') === 'object'
   );

@@ -102,16 +102,21 @@ export class ExportFiles {
 
   /** Every export that has files, or had some. */
   async all(): Promise<{ projectId: string; id: string }[]> {
-    const foldersIn = async (path: string): Promise<string[]> => {
-      const entries = await unlessGone(readdir(path, { withFileTypes: true }));
-      return (entries ?? []).filter((one) => one.isDirectory()).map(({ name }) => name);
-    };
     const found: { projectId: string; id: string }[] = [];
-    for (const projectId of await foldersIn(this.directory)) {
+    for (const projectId of await this.projects()) {
       const ids = await foldersIn(join(this.directory, projectId));
       found.push(...ids.map((id) => ({ projectId, id })));
     }
     return found;
+  }
+
+  /** Projects that files are or were there of. */
+  projects(): Promise<string[]> {
+    return foldersIn(this.directory);
+  }
+
+  async removeProject(projectId: string): Promise<void> {
+    await rm(join(this.directory, projectId), { recursive: true, force: true });
   }
 
   #in(projectId: string, id: string): string {
@@ -120,6 +125,11 @@ export class ExportFiles {
 }
 
 const maxTries = 20;
+
+async function foldersIn(path: string): Promise<string[]> {
+  const entries = await unlessGone(readdir(path, { withFileTypes: true }));
+  return (entries ?? []).filter((one) => one.isDirectory()).map(({ name }) => name);
+}
 
 /** So that the name, too, survives a loss of power. */
 async function syncDirectory(path: string): Promise<void> {

@@ -57,6 +57,18 @@ export class ImportFiles {
     return (await namesIn(this.#live)).toSorted();
   }
 
+  /** Projects that an import is or was kept of. */
+  async projects(): Promise<string[]> {
+    return [...(await namesIn(this.#live)), ...(await namesIn(this.#ended))];
+  }
+
+  /** One that is under way is canceled, and removed by another call once it has ended. */
+  async forget(projectId: string): Promise<void> {
+    const live = await this.findLive(projectId);
+    if (live !== undefined) await this.mark(live, 'canceled');
+    else await rm(join(this.#ended, projectId), { recursive: true, force: true });
+  }
+
   /** False where the project has another import under way. */
   async begin(projectId: string, record: Import): Promise<boolean> {
     await this.prepare();

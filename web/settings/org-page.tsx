@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { DeletedProjects } from '../deletions/deleted-projects.tsx';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import type { PageProps } from '../router.ts';
@@ -83,6 +84,7 @@ function General({ org }: { org: Org }) {
         </section>
       ) : null}
       {org.role >= Role.ADMIN ? <SecondFactorRule org={org} /> : null}
+      {org.role >= Role.ADMIN ? <DeletedProjects key={org.id} org={org} /> : null}
       <section class="card">
         <h2>Leave</h2>
         <p class="hint">You lose its projects at once. Its last admin cannot leave.</p>

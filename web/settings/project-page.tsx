@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Project } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { Annotations } from '../annotations/annotations.tsx';
 import { inProject } from '../client.ts';
+import { DeleteProject } from '../deletions/delete-project.tsx';
 import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { ZoneField } from '../fields/zone-field.tsx';
@@ -58,6 +59,7 @@ export function Page() {
         <h2>Annotations</h2>
         <Annotations key={project.id} project={project} />
       </section>
+      <DeleteProject key={project.id} project={project} />
     </>
   );
 }

@@ -11,7 +11,7 @@ export type Admission =
   | { kind: 'send'; owned: OwnedWebhook }
   /** Recorded, and not sent. */
   | { kind: 'skip'; owned: OwnedWebhook; reason: SkipReason }
-  /** The webhook is deleted: nobody could read a record. */
+  /** The webhook or the project is deleted: nobody could read a record. */
   | { kind: 'drop' }
   /** The organization's record cannot be read, as after a downgrade: nobody knows what its webhooks are. */
   | { kind: 'wait' };
@@ -19,6 +19,8 @@ export type Admission =
 export interface AdmissionOptions {
   directory: Pick<WebhookDirectory, 'get'>;
   bucket: Pick<WatchedBucket<OrganizationWebhooksRecord>, 'ask'>;
+  /** Whether somebody has asked for the project's deletion; nobody has unless given. */
+  isDeleted?: ((projectId: string) => boolean) | undefined;
 }
 
 /** Ids of deleted webhooks that the broker is not asked for again. */
@@ -28,6 +30,7 @@ const rememberedDeleted = 10_000;
 export function createAdmission({
   directory,
   bucket,
+  isDeleted,
 }: AdmissionOptions): (delivery: Delivery) => Promise<Admission> {
   // Ids are given once: what is deleted stays so.
   const deleted = new Map<string, true>();
@@ -47,7 +50,7 @@ export function createAdmission({
     return undefined;
   };
   return async (delivery) => {
-    const owned = await find(delivery);
+    const owned = isDeleted?.(delivery.projectId) === true ? undefined : await find(delivery);
     if (owned === undefined) return { kind: 'drop' };
     if (owned === 'unreadable') return { kind: 'wait' };
     const reason = delivery.skip ?? skipReasonOf(delivery, owned);

@@ -27,7 +27,7 @@ import {
   retryTiers,
 } from '../../platform/webhooks/webhook-streams.ts';
 import type { LoggedAttempt } from '../attempts/recent-attempts.ts';
-import { createAdmission } from './admission.ts';
+import { type AdmissionOptions, createAdmission } from './admission.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Breakers } from './health/breaker.ts';
 import { forgetDeleted } from './health/forget-deleted.ts';
@@ -51,6 +51,8 @@ export interface DeliveryOptions {
   /** On `bucket`. */
   directory: WebhookDirectory;
   secretBox: Pick<SecretBox, 'open'>;
+  /** As AdmissionOptions. */
+  isDeleted?: AdmissionOptions['isDeleted'];
   /** Networks that endpoints may be in besides the public internet; plain http may be spoken there. */
   allowed: BlockList;
   /** Whether the answers of endpoints in `allowed` are kept. */
@@ -116,7 +118,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   const settled = await knowSettled(options);
   const told = { publisher, health, breakers, settled, notices, pause, metrics, clocks, log };
   const settlement = new Settlement({ ...told, ...(draw !== undefined && { draw }) });
-  const admit = createAdmission({ directory, bucket });
+  const admit = createAdmission({ directory, bucket, isDeleted: options.isDeleted });
   const { limits } = options;
   const sending = { connection, publisher, admit, attempts, settlement, settled, limits };
   const dispatcher = new Dispatcher({ ...sending, breakers, metrics, clock, log });

@@ -35,6 +35,7 @@ import { openBucket } from '../../../platform/broker/record-bucket.ts';
 import { ensureTopology } from '../../../platform/broker/topology.ts';
 import { type WatchedBucket, watchBucket } from '../../../platform/broker/watched-bucket.ts';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
+import { openErasures } from '../../../platform/erasure/open-erasures.ts';
 import { type NodeHttpRoute, startHttp } from '../../../platform/http/http.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createMetrics, type Metrics } from '../../../platform/metrics.ts';
@@ -135,7 +136,11 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
   const room = roomOf(buckets.projects);
   const bucket = await openBucket(connection, buckets.projects, readProject, room);
   const projects = await watchBucket(connection, bucket, { log });
-  const control = await startControlOf(options, { connection, projects, roomOf, dataDir });
+  const ends: (() => Promise<unknown>)[] = [];
+  const shutdown = { add: (_: string, end: () => Promise<unknown>) => void ends.push(end) };
+  const erasures = await openErasures(connection, undefined, { log, shutdown });
+  const ground = { connection, projects, roomOf, dataDir, deletions: erasures.known };
+  const control = await startControlOf(options, ground);
   const { staleAfterMs } = options;
   const stale = staleAfterMs === undefined ? {} : { staleAfterMs };
   const { clock = systemClock } = options;
@@ -194,6 +199,7 @@ export async function startAccounts(options: AccountsOptions): Promise<AccountsP
       await http.close(0);
       await control.close();
       await projects.close();
+      for (const end of ends) await end();
       rooms.close();
       await connection.close();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
@@ -215,7 +221,7 @@ function registerAll(
 
 function startControlOf(
   options: AccountsOptions,
-  ground: Pick<ControlOptions, 'connection' | 'projects' | 'roomOf' | 'dataDir'>,
+  ground: Pick<ControlOptions, 'connection' | 'projects' | 'deletions' | 'roomOf' | 'dataDir'>,
 ): Promise<Control> {
   const problems: string[] = [];
   const settings = readAccountSettings((name) => options.env?.[name], problems);

@@ -667,6 +667,162 @@ export declare type RevokeApiKeyResponse = Message<"dashboard.projects.v1.Revoke
 export declare const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse>;
 
 /**
+ * A project to delete.
+ *
+ * @generated from message dashboard.projects.v1.DeleteRequest
+ */
+export declare type DeleteRequest = Message<"dashboard.projects.v1.DeleteRequest"> & {
+  /**
+   * Its organization. Required.
+   *
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * The project. Required.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * Its name as it is now, so that nobody deletes another one than they mean. Required, but where it is deleted already.
+   *
+   * @generated from field: string display_name = 3;
+   */
+  displayName: string;
+};
+
+/**
+ * Describes the message dashboard.projects.v1.DeleteRequest.
+ * Use `create(DeleteRequestSchema)` to create a new message.
+ */
+export declare const DeleteRequestSchema: GenMessage<DeleteRequest>;
+
+/**
+ * The deletion.
+ *
+ * @generated from message dashboard.projects.v1.DeleteResponse
+ */
+export declare type DeleteResponse = Message<"dashboard.projects.v1.DeleteResponse"> & {
+  /**
+   * As it is now.
+   *
+   * @generated from field: dashboard.projects.v1.ProjectDeletion deletion = 1;
+   */
+  deletion?: ProjectDeletion | undefined;
+};
+
+/**
+ * Describes the message dashboard.projects.v1.DeleteResponse.
+ * Use `create(DeleteResponseSchema)` to create a new message.
+ */
+export declare const DeleteResponseSchema: GenMessage<DeleteResponse>;
+
+/**
+ * The deletion of a project.
+ *
+ * @generated from message dashboard.projects.v1.ProjectDeletion
+ */
+export declare type ProjectDeletion = Message<"dashboard.projects.v1.ProjectDeletion"> & {
+  /**
+   * The project's id.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Its name; empty once the deletion is completed.
+   *
+   * @generated from field: string display_name = 2;
+   */
+  displayName: string;
+
+  /**
+   * How far it is.
+   *
+   * @generated from field: dashboard.projects.v1.DeletionStatus status = 3;
+   */
+  status: DeletionStatus;
+
+  /**
+   * When it was asked for.
+   *
+   * @generated from field: google.protobuf.Timestamp request_time = 4;
+   */
+  requestTime?: Timestamp | undefined;
+
+  /**
+   * When it was completed; absent before.
+   *
+   * @generated from field: google.protobuf.Timestamp complete_time = 5;
+   */
+  completeTime?: Timestamp | undefined;
+
+  /**
+   * Events that were found; 0 before they are counted.
+   *
+   * @generated from field: int64 events = 6;
+   */
+  events: bigint;
+
+  /**
+   * What the last try failed at: it is tried again. Else empty.
+   *
+   * @generated from field: string error = 7;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message dashboard.projects.v1.ProjectDeletion.
+ * Use `create(ProjectDeletionSchema)` to create a new message.
+ */
+export declare const ProjectDeletionSchema: GenMessage<ProjectDeletion>;
+
+/**
+ * The deleted projects of an organization.
+ *
+ * @generated from message dashboard.projects.v1.ListDeletionsRequest
+ */
+export declare type ListDeletionsRequest = Message<"dashboard.projects.v1.ListDeletionsRequest"> & {
+  /**
+   * The organization. Required.
+   *
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+};
+
+/**
+ * Describes the message dashboard.projects.v1.ListDeletionsRequest.
+ * Use `create(ListDeletionsRequestSchema)` to create a new message.
+ */
+export declare const ListDeletionsRequestSchema: GenMessage<ListDeletionsRequest>;
+
+/**
+ * Deletions.
+ *
+ * @generated from message dashboard.projects.v1.ListDeletionsResponse
+ */
+export declare type ListDeletionsResponse = Message<"dashboard.projects.v1.ListDeletionsResponse"> & {
+  /**
+   * The newest 100, the newest first.
+   *
+   * @generated from field: repeated dashboard.projects.v1.ProjectDeletion deletions = 1;
+   */
+  deletions: ProjectDeletion[];
+};
+
+/**
+ * Describes the message dashboard.projects.v1.ListDeletionsResponse.
+ * Use `create(ListDeletionsResponseSchema)` to create a new message.
+ */
+export declare const ListDeletionsResponseSchema: GenMessage<ListDeletionsResponse>;
+
+/**
  * The rights of a key.
  *
  * @generated from enum dashboard.projects.v1.ApiKeyKind
@@ -738,6 +894,46 @@ export enum ApiKeyScope {
  * Describes the enum dashboard.projects.v1.ApiKeyScope.
  */
 export declare const ApiKeyScopeSchema: GenEnum<ApiKeyScope>;
+
+/**
+ * How far a deletion is.
+ *
+ * @generated from enum dashboard.projects.v1.DeletionStatus
+ */
+export enum DeletionStatus {
+  /**
+   * Not given.
+   *
+   * @generated from enum value: DELETION_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Its keys are ended; its data wait for what was on its way at that moment.
+   *
+   * @generated from enum value: DELETION_STATUS_PENDING = 1;
+   */
+  PENDING = 1,
+
+  /**
+   * Its data are being deleted.
+   *
+   * @generated from enum value: DELETION_STATUS_PROCESSING = 2;
+   */
+  PROCESSING = 2,
+
+  /**
+   * No record and no row of it is left.
+   *
+   * @generated from enum value: DELETION_STATUS_COMPLETED = 3;
+   */
+  COMPLETED = 3,
+}
+
+/**
+ * Describes the enum dashboard.projects.v1.DeletionStatus.
+ */
+export declare const DeletionStatusSchema: GenEnum<DeletionStatus>;
 
 /**
  * Manages projects. Credential: a customer's JWT; methods that concern one project also need it in the x-project-id
@@ -817,6 +1013,28 @@ export declare const ProjectsService: GenService<{
     methodKind: "unary";
     input: typeof RevokeApiKeyRequestSchema;
     output: typeof RevokeApiKeyResponseSchema;
+  },
+  /**
+   * Deletes a project for good. At once its keys open nothing, and nobody sees it; its data go as soon as they can, as a
+   * rule within a minute and at the latest within a day. Needs no x-project-id. Role in the organization: admin. Asked
+   * again, it answers how far the deletion is.
+   *
+   * @generated from rpc dashboard.projects.v1.ProjectsService.Delete
+   */
+  delete: {
+    methodKind: "unary";
+    input: typeof DeleteRequestSchema;
+    output: typeof DeleteResponseSchema;
+  },
+  /**
+   * The projects of an organization that were deleted, the newest first, for two years. Role in the organization: admin.
+   *
+   * @generated from rpc dashboard.projects.v1.ProjectsService.ListDeletions
+   */
+  listDeletions: {
+    methodKind: "unary";
+    input: typeof ListDeletionsRequestSchema;
+    output: typeof ListDeletionsResponseSchema;
   },
 }>;
 
