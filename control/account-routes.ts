@@ -6,7 +6,7 @@ import { customerOf } from '../platform/access/auth-interceptor.ts';
 import { CustomersService } from '../proto/gen/dashboard/customers/v1/customers_pb.js';
 import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
 import { type RefreshDeps, refreshToken, signOut } from './auth/refresh-token.ts';
-import { withSessionCookie } from './auth/session-cookie.ts';
+import { clearSessionCookie, withSessionCookie } from './auth/session-cookie.ts';
 import { type SignInDeps, signIn } from './auth/sign-in/sign-in.ts';
 import { type MagicLinkDeps, signInWithMagicLink } from './auth/sign-in/sign-in-with-magic-link.ts';
 import { type OAuthDeps, signInWithOAuth, startOAuth } from './auth/sign-in/sign-in-with-oauth.ts';
@@ -29,6 +29,7 @@ import {
   type SecondFactorDeps,
   startSecondFactor,
 } from './customers/second-factor-rpc.ts';
+import { type AccountDeletionDeps, deleteAccount } from './deletions/delete-account.ts';
 import { type OpenDemoDeps, openDemo } from './demo/open-demo.ts';
 
 export type AccountDeps = SignUpDeps &
@@ -39,7 +40,8 @@ export type AccountDeps = SignUpDeps &
   RefreshDeps &
   OpenDemoDeps &
   CustomerDeps &
-  SecondFactorDeps;
+  SecondFactorDeps &
+  AccountDeletionDeps;
 
 /** Registers AuthService and CustomersService. */
 export function registerAccounts(router: ConnectRouter, deps: AccountDeps): void {
@@ -71,6 +73,11 @@ export function registerAccounts(router: ConnectRouter, deps: AccountDeps): void
       renewRecoveryCodes(deps, request, customerOf(context)),
     removeSecondFactor: (request, context) =>
       removeSecondFactor(deps, request, customerOf(context)),
+    delete: async (request, context) => {
+      const answer = await deleteAccount(deps, request, customerOf(context));
+      clearSessionCookie(context);
+      return answer;
+    },
   });
 }
 

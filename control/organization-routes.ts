@@ -7,6 +7,7 @@ import { membershipOf } from '../platform/access/organization-interceptor.ts';
 import { OrgEmailProvidersService } from '../proto/gen/dashboard/orgemailproviders/v1/org_email_providers_pb.js';
 import { OrgsService } from '../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
+import { deleteOrganization } from './deletions/delete-organization.ts';
 import { deleteProject, listDeletions } from './deletions/delete-project.ts';
 import type { DeletionDeps } from './deletions/deletion-deps.ts';
 import {
@@ -75,6 +76,7 @@ export function registerOrganizations(router: ConnectRouter, deps: OrganizationD
     createOrgKey: (request, context) => createOrgKey(deps, request, membershipOf(context)),
     listOrgKeys: (_, context) => listOrgKeys(deps, membershipOf(context)),
     revokeOrgKey: (request, context) => revokeOrgKey(deps, request, membershipOf(context)),
+    delete: (request, context) => deleteOrganization(deps, request, membershipOf(context)),
   });
   router.service(OrgEmailProvidersService, {
     get: (_, context) => getEmailProvider(deps, membershipOf(context)),

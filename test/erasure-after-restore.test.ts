@@ -1,5 +1,5 @@
-// A person is erased after a backup was taken, and the backup is restored: the log of erasures, which names nobody,
-// has the erasure done once more.
+// A person is erased and a project deleted after a backup was taken, and the backup is restored: the log of erasures,
+// which names nobody, has both done once more.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { admin } from './harness/backups/admin-run.ts';
 import { batchCreate, call, eventually, newEvent, rows } from './harness/clients/client.ts';
+import { type Customer, newCustomer } from './harness/clients/new-customer.ts';
 import { identify, profileOf } from './harness/clients/profile-client.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 
@@ -22,6 +23,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+const dora = 'dora-k5t1';
 const [ada, anonymousAda, eve, bob] = ['ada-x7k2', 'anon-m3v8', 'eve-h2w9', 'bob-p6t4'];
 const erasureMs = 150_000;
 
@@ -56,10 +58,36 @@ async function untilErased(running: Stack, requestId: string): Promise<void> {
   );
 }
 
+const projects = 'dashboard.projects.v1.ProjectsService';
+
+/** Returns the project's id once nothing of it is left. */
+async function deleteProjectOf(customer: Customer): Promise<string> {
+  const [own] = (await customer.call(`${projects}/List`, {})).body['projects'] as Project[];
+  const { id = '', orgId = '', displayName = '' } = own ?? {};
+  const asked = await customer.call(`${projects}/Delete`, { id, orgId, displayName });
+  expect(asked.status).toBe(200);
+  await eventually(
+    async () => JSON.stringify((await customer.call(`${projects}/ListDeletions`, { orgId })).body),
+    (text) => text.includes('completeTime'),
+    erasureMs,
+  );
+  return id;
+}
+
+interface Project {
+  id: string;
+  orgId: string;
+  displayName: string;
+}
+
 it('erases again what a restored backup has of erased persons', { timeout: 600_000 }, async () => {
   stack = await startStack({ dataDir: from });
   const events = [ada, anonymousAda, eve, bob].map((distinctId) => newEvent({ distinctId }));
   expect((await batchCreate(stack, events)).status).toBe(200);
+  const customer = await newCustomer(stack.baseUrl);
+  const { key } = customer;
+  const hers = await batchCreate(stack, [newEvent({ distinctId: dora })], { key });
+  expect(hers.status).toBe(200);
   await identify(stack, { externalId: ada, anonymousId: anonymousAda, traits: { plan: 'pro' } });
   const running = stack;
   await eventually(
@@ -68,16 +96,19 @@ it('erases again what a restored backup has of erased persons', { timeout: 600_0
   );
   await eventually(
     () => eventsOf(running),
-    (found) => Object.keys(found).length === 4,
+    (found) => Object.keys(found).length === 5,
   );
   const before = await erase(stack, eve);
   expect((await admin(from, ['backup', place])).error).toBe('');
   const after = await erase(stack, ada);
+  const deleted = await deleteProjectOf(customer);
+  expect(await eventsOf(running)).toEqual({ [bob]: 1 });
   const listed = await admin(from, ['erasures']);
   expect(listed.error).toBe('');
   const lines = listed.out.trimEnd().split('\n');
-  expect(lines.map((line) => JSON.parse(line).requestId)).toEqual([before, after]);
-  for (const name of [ada, anonymousAda, eve]) expect(listed.out).not.toContain(name);
+  expect(lines.map((line) => JSON.parse(line).requestId)).toEqual([before, after, deleted]);
+  for (const name of [ada, anonymousAda, eve, dora, customer.email])
+    expect(listed.out).not.toContain(name);
   writeFileSync(log, listed.out);
   await stack.stop();
   stack = undefined;
@@ -85,15 +116,21 @@ it('erases again what a restored backup has of erased persons', { timeout: 600_0
   expect((await admin(to, ['restore', place])).error).toBe('');
   const restored = await startStack({ dataDir: to });
   stack = restored;
-  expect(await eventsOf(restored)).toEqual({ [ada]: 1, [anonymousAda]: 1, [bob]: 1 });
+  expect(await eventsOf(restored)).toEqual({ [ada]: 1, [anonymousAda]: 1, [bob]: 1, [dora]: 1 });
+  expect((await batchCreate(restored, [newEvent({ distinctId: dora })], { key })).status).toBe(200);
   const repeated = await admin(to, ['repeat-erasures', log]);
   expect(repeated.error).toBe('');
-  expect(repeated.out).toMatch(/^asked for once more: 1, known before: 1;/);
+  expect(repeated.out).toMatch(/^asked for once more: 2, known before: 1;/);
   await untilErased(restored, after);
-  expect(await eventsOf(restored)).toEqual({ [bob]: 1 });
+  await eventually(
+    () => eventsOf(restored),
+    (found) => Object.keys(found).join() === bob,
+    erasureMs,
+  );
+  expect((await batchCreate(restored, [newEvent({})], { key })).status).toBe(401);
   expect(await profileOf(restored, ada)).toBeUndefined();
   const twice = await admin(to, ['repeat-erasures', log]);
-  expect(twice.out).toMatch(/^asked for once more: 0, known before: 2;/);
+  expect(twice.out).toMatch(/^asked for once more: 0, known before: 3;/);
   expect(await admin(to, ['check'])).toMatchObject({ code: 0, error: '' });
 
   writeFileSync(log, `${lines[0]}\n{"requestId": "ada"}\n`);

@@ -7,6 +7,7 @@ import type { RecordBucket } from '../../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { changeRecord } from '../../platform/records/change-record.ts';
+import type { SessionRecord } from '../auth/session.ts';
 import { nowText } from '../record-times.ts';
 import { maxDisplayNameCharacters } from '../request-fields.ts';
 import type { CustomerRecord } from './customer-record.ts';
@@ -37,14 +38,19 @@ export interface CustomerStore {
   ): Promise<CustomerRecord | undefined>;
   /** Gives the customer one more account at a provider; false if it is another customer's. */
   addIdentity(id: string, identity: { issuer: string; subject: string }): Promise<boolean>;
+  /** Takes the customer's sessions away, what is reserved for them, and the record last. May be called again. */
+  remove(id: string): Promise<void>;
   unconfirmedMs(): number;
 }
 
-export function createCustomerStore(options: {
+interface CustomerStoreOptions {
   customers: WatchedBucket<CustomerRecord>;
   owners: RecordBucket<OwnerRecord>;
+  sessions: Pick<RecordBucket<SessionRecord>, 'kv'>;
   clock: Clock;
-}): CustomerStore {
+}
+
+export function createCustomerStore(options: CustomerStoreOptions): CustomerStore {
   const { customers, owners, clock } = options;
   const idByEmail = new Map<string, string>();
   // Older records may have an address in another spelling. Of two records of one address the canonical one wins.
@@ -55,7 +61,9 @@ export function createCustomerStore(options: {
   for (const [id, record] of customers.records()) place(id, record);
   customers.onChange((id) => {
     const now = customers.get(id);
-    if (now !== undefined) place(id, now.record);
+    if (now !== undefined) return place(id, now.record);
+    // The address is free again.
+    for (const [email, owner] of idByEmail) if (owner === id) idByEmail.delete(email);
   });
   const get = (id: string): CustomerRecord | undefined => customers.get(id)?.record;
   const reserve = (key: string, customerId: string) =>
@@ -101,8 +109,27 @@ export function createCustomerStore(options: {
       });
       return true;
     },
+    remove: (id) => removeCustomer(options, id),
     unconfirmedMs: () => customers.unconfirmedMs(),
   };
+}
+
+async function removeCustomer(
+  { customers, owners, sessions }: CustomerStoreOptions,
+  id: string,
+): Promise<void> {
+  const found = await customers.ask(id);
+  if (found.kind !== 'found') return;
+  const { sessionIds = [], email, identities } = found.record;
+  for (const sessionId of sessionIds) await sessions.kv.delete(sessionId);
+  const reserved = [email, canonicalEmail(email)].map(emailKey);
+  for (const { issuer, subject } of identities) reserved.push(identityKey(issuer, subject));
+  for (const key of new Set(reserved)) {
+    const owner = await owners.get(key);
+    const isTheirs = owner.kind === 'found' && owner.record.customerId === id;
+    if (isTheirs) await owners.kv.delete(key);
+  }
+  await customers.remove(id);
 }
 
 function newRecord(customer: NewCustomer, now: string): CustomerRecord {

@@ -12,7 +12,6 @@ import {
 import { type ErasureRecord, erasureKey } from '../../platform/erasure/erasure-record.ts';
 import {
   type DeleteRequest,
-  DeletionStatus,
   type ProjectDeletion,
   ProjectDeletionSchema,
 } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
@@ -77,29 +76,12 @@ async function knownDeletion(
 }
 
 function deletionMessage(record: ErasureRecord): ProjectDeletion {
-  const { requestId, whole, requestedAtMs, completedAtMs, events, error } = record;
+  const { requestId, whole, requestedAtMs, completedAtMs, events } = record;
   return create(ProjectDeletionSchema, {
     projectId: requestId,
     displayName: whole?.displayName ?? '',
-    status: statusOf(record),
     requestTime: timestampFromMs(requestedAtMs),
     ...(completedAtMs > 0 && { completeTime: timestampFromMs(completedAtMs) }),
     events: BigInt(events),
-    error,
   });
-}
-
-function statusOf({ status }: ErasureRecord): DeletionStatus {
-  switch (status) {
-    case 'pending':
-      return DeletionStatus.PENDING;
-    case 'completed':
-      return DeletionStatus.COMPLETED;
-    // One that fails is tried again.
-    case 'processing':
-    case 'failed':
-      return DeletionStatus.PROCESSING;
-    default:
-      return status satisfies never;
-  }
 }

@@ -292,6 +292,41 @@ it('leaves nothing of a project in any table, bucket or stream, and all of the o
   });
 });
 
+it('asks for the projects of an organization, and takes away what is an account’s alone', async () => {
+  const { projectId, organizationId } = await fill();
+  const [customerId, projects] = [randomUUID(), await openKv(buckets.projects)];
+  const project = { id: projectId, organizationId, displayName: 'Shop', timezone: 'UTC', keys: [] };
+  await projects.put(
+    projectId,
+    JSON.stringify({ schemaVersion: 1, ...project, createTime: now, updateTime: now }),
+  );
+  const own = {
+    [buckets.customers]: [customerId, { sessionIds: ['s1'] }],
+    [buckets.sessions]: ['s1', { customerId }],
+  };
+  for (const [name, [key, value]] of Object.entries({
+    ...own,
+    [buckets.owners]: ['email.1', { customerId }],
+  })) {
+    await (await openKv(name)).put(String(key), JSON.stringify(value));
+  }
+  const members = [
+    { customerId, role: 'member' },
+    { customerId: 'ada', role: 'admin' },
+  ];
+  const shared = { ...organization('shared', 'other'), members };
+  await (await openKv(buckets.organizations)).put('shared', JSON.stringify(shared));
+  await ask(organizationId, { kind: 'organization', organizationId: '', displayName: '' });
+  await ask(customerId, { kind: 'account', organizationId: '', displayName: '' });
+  for (const id of [organizationId, customerId, projectId]) await live(await partsOf(), id);
+  await expectGone(projectId);
+  expect(await bucketsThatName(customerId)).toEqual([]);
+  // The deletion of the project names its organization, so that somebody could ask.
+  expect(await bucketsThatName(organizationId)).toEqual([`erasures ${erasureKey(projectId)}`]);
+  const left = await (await openKv(buckets.organizations)).get('shared');
+  expect(left?.json()).toMatchObject({ members: [{ customerId: 'ada' }] });
+});
+
 /** All steps take many minutes; odd, so that every other one is done. */
 const everyStep = 31;
 

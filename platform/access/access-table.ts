@@ -113,6 +113,7 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['dashboard.orgs.v1.OrgsService/CreateOrgKey', growing(inOrganization('admin'))],
   ['dashboard.orgs.v1.OrgsService/ListOrgKeys', inOrganization('viewer')],
   ['dashboard.orgs.v1.OrgsService/RevokeOrgKey', inOrganization('admin')],
+  ['dashboard.orgs.v1.OrgsService/Delete', inOrganization('admin')],
   ['dashboard.projects.v1.ProjectsService/Create', growing(inOrganization('admin'))],
   ['dashboard.projects.v1.ProjectsService/Get', inProject('viewer')],
   ['dashboard.projects.v1.ProjectsService/List', customer],
@@ -130,6 +131,7 @@ export const accessTable: ReadonlyMap<string, AccessRow> = new Map([
   ['dashboard.customers.v1.CustomersService/ConfirmSecondFactor', growing(customer)],
   ['dashboard.customers.v1.CustomersService/RenewRecoveryCodes', growing(customer)],
   ['dashboard.customers.v1.CustomersService/RemoveSecondFactor', customer],
+  ['dashboard.customers.v1.CustomersService/Delete', customer],
   ['dashboard.orgemailproviders.v1.OrgEmailProvidersService/Get', inOrganization('viewer')],
   [
     'dashboard.orgemailproviders.v1.OrgEmailProvidersService/Upsert',

@@ -1,10 +1,7 @@
 // The projects of an organization that were deleted, and how far each deletion is: asked again while one is under way.
 
 import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import {
-  DeletionStatus,
-  type ProjectDeletion,
-} from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
+import type { ProjectDeletion } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { usePoll } from '../poll.ts';
 import { useResource } from '../resource.ts';
 import { Time } from '../time/time.tsx';
@@ -19,7 +16,7 @@ export function DeletedProjects({ org }: { org: Org }) {
     projectsClient.listDeletions({ orgId: org.id }, { signal }),
   );
   const rows = listed.data?.deletions ?? [];
-  const isUnderWay = rows.some(({ status }) => status !== DeletionStatus.COMPLETED);
+  const isUnderWay = rows.some(({ completeTime }) => completeTime === undefined);
   usePoll(askEveryMs, () => {
     if (isUnderWay && !listed.isLoading) listed.reload();
   });
@@ -65,8 +62,8 @@ export function DeletedProjects({ org }: { org: Org }) {
   );
 }
 
-function stateOf({ status, events, error }: ProjectDeletion): string {
-  if (status === DeletionStatus.COMPLETED) return `Deleted, with ${events} events`;
-  if (error !== '') return `Being deleted: ${error}`;
-  return status === DeletionStatus.PENDING ? 'Its keys are ended' : 'Its data are being deleted';
+function stateOf({ completeTime, events }: ProjectDeletion): string {
+  return completeTime === undefined
+    ? 'Its data are being deleted'
+    : `Deleted, with ${events} events`;
 }

@@ -1,6 +1,7 @@
 // The reader's own account: name, password, second factor, colours, the way out.
 
 import { useState } from 'preact/hooks';
+import { DeleteAccount } from '../deletions/delete-account.tsx';
 import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { customersClient } from '../second-factor/customers-client.ts';
@@ -47,6 +48,7 @@ export function Page() {
           onValue={setTheme}
         />
       </section>
+      <DeleteAccount email={now.person.email} />
     </>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { DeleteOrg } from '../deletions/delete-org.tsx';
 import { DeletedProjects } from '../deletions/deleted-projects.tsx';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
@@ -94,6 +95,7 @@ function General({ org }: { org: Org }) {
           </button>
         </div>
       </section>
+      {org.role >= Role.ADMIN ? <DeleteOrg key={org.id} org={org} /> : null}
       {isLeaving ? (
         <Confirm
           title={`Leave ${org.displayName}`}

@@ -414,6 +414,60 @@ export declare type RemoveSecondFactorResponse = Message<"dashboard.customers.v1
 export declare const RemoveSecondFactorResponseSchema: GenMessage<RemoveSecondFactorResponse>;
 
 /**
+ * The caller's account, to be deleted.
+ *
+ * @generated from message dashboard.customers.v1.DeleteRequest
+ */
+export declare type DeleteRequest = Message<"dashboard.customers.v1.DeleteRequest"> & {
+  /**
+   * Its address, so that nobody deletes it by mistake. Required.
+   *
+   * @generated from field: string email = 1;
+   */
+  email: string;
+
+  /**
+   * The present password: required where the account has one and no second factor.
+   *
+   * @generated from field: string current_password = 2;
+   */
+  currentPassword: string;
+
+  /**
+   * A code of the second factor, or a recovery code: required where the account has one.
+   *
+   * @generated from field: string code = 3;
+   */
+  code: string;
+};
+
+/**
+ * Describes the message dashboard.customers.v1.DeleteRequest.
+ * Use `create(DeleteRequestSchema)` to create a new message.
+ */
+export declare const DeleteRequestSchema: GenMessage<DeleteRequest>;
+
+/**
+ * It is deleted.
+ *
+ * @generated from message dashboard.customers.v1.DeleteResponse
+ */
+export declare type DeleteResponse = Message<"dashboard.customers.v1.DeleteResponse"> & {
+  /**
+   * The organizations that are deleted with it.
+   *
+   * @generated from field: int32 organizations = 1;
+   */
+  organizations: number;
+};
+
+/**
+ * Describes the message dashboard.customers.v1.DeleteResponse.
+ * Use `create(DeleteResponseSchema)` to create a new message.
+ */
+export declare const DeleteResponseSchema: GenMessage<DeleteResponse>;
+
+/**
  * Reads customers and changes oneself. Credential: a customer's JWT.
  *
  * @generated from service dashboard.customers.v1.CustomersService
@@ -500,6 +554,18 @@ export declare const CustomersService: GenService<{
     methodKind: "unary";
     input: typeof RemoveSecondFactorRequestSchema;
     output: typeof RemoveSecondFactorResponseSchema;
+  },
+  /**
+   * Deletes the caller's account for good, with the organizations of which they are the only member. At once all their
+   * sessions are over. failed_precondition where they are the only admin of an organization with other members, which
+   * the message names.
+   *
+   * @generated from rpc dashboard.customers.v1.CustomersService.Delete
+   */
+  delete: {
+    methodKind: "unary";
+    input: typeof DeleteRequestSchema;
+    output: typeof DeleteResponseSchema;
   },
 }>;
 

@@ -1060,6 +1060,53 @@ export declare type RevokeOrgKeyResponse = Message<"dashboard.orgs.v1.RevokeOrgK
 export declare const RevokeOrgKeyResponseSchema: GenMessage<RevokeOrgKeyResponse>;
 
 /**
+ * An organization to delete.
+ *
+ * @generated from message dashboard.orgs.v1.DeleteRequest
+ */
+export declare type DeleteRequest = Message<"dashboard.orgs.v1.DeleteRequest"> & {
+  /**
+   * The organization. Required.
+   *
+   * @generated from field: string org_id = 1;
+   */
+  orgId: string;
+
+  /**
+   * Its name as it is now, so that nobody deletes another one than they mean. Required.
+   *
+   * @generated from field: string display_name = 2;
+   */
+  displayName: string;
+};
+
+/**
+ * Describes the message dashboard.orgs.v1.DeleteRequest.
+ * Use `create(DeleteRequestSchema)` to create a new message.
+ */
+export declare const DeleteRequestSchema: GenMessage<DeleteRequest>;
+
+/**
+ * It is deleted.
+ *
+ * @generated from message dashboard.orgs.v1.DeleteResponse
+ */
+export declare type DeleteResponse = Message<"dashboard.orgs.v1.DeleteResponse"> & {
+  /**
+   * The projects that are deleted with it.
+   *
+   * @generated from field: int32 projects = 1;
+   */
+  projects: number;
+};
+
+/**
+ * Describes the message dashboard.orgs.v1.DeleteResponse.
+ * Use `create(DeleteResponseSchema)` to create a new message.
+ */
+export declare const DeleteResponseSchema: GenMessage<DeleteResponse>;
+
+/**
  * A member's rights in an organization; each role includes the rights of the roles before it.
  *
  * @generated from enum dashboard.orgs.v1.Role
@@ -1285,6 +1332,17 @@ export declare const OrgsService: GenService<{
     methodKind: "unary";
     input: typeof RevokeOrgKeyRequestSchema;
     output: typeof RevokeOrgKeyResponseSchema;
+  },
+  /**
+   * Deletes an organization for good, with all its projects (ProjectsService.Delete), members, invitations, keys, webhooks
+   * and mail server. At once nobody is a member. Role: admin.
+   *
+   * @generated from rpc dashboard.orgs.v1.OrgsService.Delete
+   */
+  delete: {
+    methodKind: "unary";
+    input: typeof DeleteRequestSchema;
+    output: typeof DeleteResponseSchema;
   },
 }>;
 

@@ -741,39 +741,25 @@ export declare type ProjectDeletion = Message<"dashboard.projects.v1.ProjectDele
   displayName: string;
 
   /**
-   * How far it is.
+   * When it was asked for: since then its keys open nothing.
    *
-   * @generated from field: dashboard.projects.v1.DeletionStatus status = 3;
-   */
-  status: DeletionStatus;
-
-  /**
-   * When it was asked for.
-   *
-   * @generated from field: google.protobuf.Timestamp request_time = 4;
+   * @generated from field: google.protobuf.Timestamp request_time = 3;
    */
   requestTime?: Timestamp | undefined;
 
   /**
-   * When it was completed; absent before.
+   * When a scan found no row of it any more; absent while its data are being deleted.
    *
-   * @generated from field: google.protobuf.Timestamp complete_time = 5;
+   * @generated from field: google.protobuf.Timestamp complete_time = 4;
    */
   completeTime?: Timestamp | undefined;
 
   /**
    * Events that were found; 0 before they are counted.
    *
-   * @generated from field: int64 events = 6;
+   * @generated from field: int64 events = 5;
    */
   events: bigint;
-
-  /**
-   * What the last try failed at: it is tried again. Else empty.
-   *
-   * @generated from field: string error = 7;
-   */
-  error: string;
 };
 
 /**
@@ -894,46 +880,6 @@ export enum ApiKeyScope {
  * Describes the enum dashboard.projects.v1.ApiKeyScope.
  */
 export declare const ApiKeyScopeSchema: GenEnum<ApiKeyScope>;
-
-/**
- * How far a deletion is.
- *
- * @generated from enum dashboard.projects.v1.DeletionStatus
- */
-export enum DeletionStatus {
-  /**
-   * Not given.
-   *
-   * @generated from enum value: DELETION_STATUS_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * Its keys are ended; its data wait for what was on its way at that moment.
-   *
-   * @generated from enum value: DELETION_STATUS_PENDING = 1;
-   */
-  PENDING = 1,
-
-  /**
-   * Its data are being deleted.
-   *
-   * @generated from enum value: DELETION_STATUS_PROCESSING = 2;
-   */
-  PROCESSING = 2,
-
-  /**
-   * No record and no row of it is left.
-   *
-   * @generated from enum value: DELETION_STATUS_COMPLETED = 3;
-   */
-  COMPLETED = 3,
-}
-
-/**
- * Describes the enum dashboard.projects.v1.DeletionStatus.
- */
-export declare const DeletionStatusSchema: GenEnum<DeletionStatus>;
 
 /**
  * Manages projects. Credential: a customer's JWT; methods that concern one project also need it in the x-project-id
