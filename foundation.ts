@@ -41,6 +41,7 @@ import { readShardAccount } from './platform/ledger/shard-account.ts';
 import type { Log } from './platform/log.ts';
 import type { Standing } from './platform/members/standing.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
+import { createRetainedFrom } from './platform/retained/retained-from.ts';
 import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { createWebhookDirectory, watchWebhooks } from './platform/webhooks/webhook-directory.ts';
@@ -153,10 +154,9 @@ export async function layFoundation(
     authenticate,
     networkOf,
     ownerOf: createOwnerOfProject(projects, control.directory),
+    retainedFrom: createRetainedFrom((id) => projects.get(id)?.record, clock),
     onlyThisMachine,
-    metrics,
-    clock,
-    log,
+    ...{ metrics, clock, log },
   };
 }
 

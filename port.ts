@@ -267,6 +267,7 @@ function registerRoles(
       insightMemoryBytes: insightMemoryBytes(engineMemoryBytes, ingestProcesses),
       timezoneOf: (id) => projects.get(id)?.record.timezone ?? 'UTC',
       weekStartOf: (id) => weekStartOf(projects.get(id)?.record),
+      retainedFrom: foundation.retainedFrom,
       completeUntilMs: createCompleteUntil({ nats, shards, clock }),
       boards: {
         readDashboard: control.readDashboard,

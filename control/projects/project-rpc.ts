@@ -233,6 +233,7 @@ function projectMessage(record: ProjectRecord): Project {
     allowedOrigins: [...(record.allowedOrigins ?? [])],
     weekStart: weekStartOf(record),
     currency: record.currency ?? '',
+    retentionDays: record.retentionDays ?? 0,
     ...(record.exclusions && { exclusions: exclusionsMessage(record.exclusions) }),
   });
 }

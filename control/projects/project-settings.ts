@@ -3,6 +3,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { ProjectRecord } from '../../platform/access/projects.ts';
 import { compatFamilies, isCompatFamily } from '../../platform/compat/compat-families.ts';
+import { isRetentionDays, maxRetentionDays } from '../../platform/retained/retained-from.ts';
 import {
   maxAllowedOrigins,
   maxOriginCharacters,
@@ -24,13 +25,20 @@ import { displayNameField, invalidArgument, timezoneField } from '../request-fie
 
 type ProjectSettings = Pick<
   ProjectRecord,
-  'displayName' | 'timezone' | 'compat' | 'allowedOrigins' | 'exclusions' | 'weekStart' | 'currency'
+  | 'displayName'
+  | 'timezone'
+  | 'compat'
+  | 'allowedOrigins'
+  | 'exclusions'
+  | 'weekStart'
+  | 'currency'
+  | 'retentionDays'
 >;
 
 /** Only the settings that the request names. Throws invalid_argument. */
 export function changedSettings(request: UpdateRequest): Partial<ProjectSettings> {
-  const { displayName, timezone, compat, allowedOrigins, exclusions, weekStart, currency } =
-    request;
+  const { displayName, timezone, compat, allowedOrigins, exclusions } = request;
+  const { weekStart, currency, retentionDays } = request;
   return {
     ...(displayName !== undefined && { displayName: displayNameField('displayName', displayName) }),
     ...(timezone !== undefined && { timezone: timezoneField('timezone', timezone) }),
@@ -41,6 +49,9 @@ export function changedSettings(request: UpdateRequest): Partial<ProjectSettings
     ...(exclusions !== undefined && { exclusions: exclusionsField('exclusions', exclusions) }),
     ...(weekStart !== undefined && { weekStart: weekdayField('weekStart', weekStart) }),
     ...(currency !== undefined && { currency: currencyField('currency', currency) }),
+    ...(retentionDays !== undefined && {
+      retentionDays: retentionField('retentionDays', retentionDays),
+    }),
   };
 }
 
@@ -68,6 +79,11 @@ function weekdayField(field: string, weekday: number): number {
 function currencyField(field: string, currency: string): string {
   if (currency === '' || /^[A-Z]{3}$/.test(currency)) return currency;
   throw invalidArgument(field, 'must be three capitals, such as EUR');
+}
+
+function retentionField(field: string, days: number): number {
+  if (isRetentionDays(days)) return days;
+  throw invalidArgument(field, `must be whole days, 1 to ${maxRetentionDays}, or 0 for ever`);
 }
 
 function compatField(field: string, names: readonly string[]): readonly string[] {

@@ -7,6 +7,7 @@ import { hasTexts, type ReadResult } from '../broker/record-bucket.ts';
 import type { WatchedBucket } from '../broker/watched-bucket.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { setBounded } from '../memory/bounded-map.ts';
+import { isRetentionDays } from '../retained/retained-from.ts';
 import { type Exclusions, isExclusions } from '../senders/exclusions.ts';
 import { isWeekday } from '../zones/weeks.ts';
 import { type ApiKeyKind, parseApiKey, sha256 } from './ids.ts';
@@ -32,6 +33,8 @@ export interface ProjectRecord {
   weekStart?: number;
   /** Three capitals: the currency that pages show first. */
   currency?: string;
+  /** Events are kept for so many days, 1 to 3650: for ever unless set, and where it is 0. */
+  retentionDays?: number;
 }
 
 export interface ApiKeyRecord {
@@ -80,6 +83,8 @@ function isProject(value: unknown): value is ProjectRecord {
   const weekStart: unknown = Reflect.get(value, 'weekStart');
   if (weekStart !== undefined && !isWeekday(weekStart)) return false;
   if (!['string', 'undefined'].includes(typeof Reflect.get(value, 'currency'))) return false;
+  const retentionDays: unknown = Reflect.get(value, 'retentionDays');
+  if (retentionDays !== undefined && !isRetentionDays(retentionDays)) return false;
   return Array.isArray(keys) && keys.every(isKey);
 }
 

@@ -121,11 +121,11 @@ export function readLimits(
 
 /** Throws resource_exhausted where the key reads too often, or has used too much of the engine's time. */
 export function startCall(
-  { readerOf, buckets, engineSeconds, groups }: CallOptions,
+  { readerOf: callerOf, buckets, engineSeconds, groups }: CallOptions,
   kind: StatementKind,
   context: HandlerContext,
 ): Call {
-  const { keyId, projectId } = readerOf(context);
+  const { keyId, projectId } = callerOf(context);
   const own = groups.ofProject(projectId);
   own.turns.checkRoom(projectId);
   const restSeconds = engineSeconds.wait(keyId, 1);
@@ -138,8 +138,8 @@ export function startCall(
   const count = (read: number): void => {
     characters += read;
   };
-  const counted = ({ turns, clickhouse }: ReadGroup): RowReader => {
-    const inTurns = turns.reader(clickhouse, projectId, kind, spend);
+  const counted = ({ turns, readerOf }: ReadGroup): RowReader => {
+    const inTurns = turns.reader(readerOf(projectId), projectId, kind, spend);
     return {
       select: (select, onRow) =>
         inTurns.select(select, (text) => {

@@ -7,6 +7,8 @@ import type { Groups } from '../../platform/clickhouse/groups.ts';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import type { RetainedFrom } from '../../platform/retained/retained-from.ts';
+import { retainedRows } from '../../platform/retained/row-filters.ts';
 import type { WeekStartOf } from '../../platform/zones/weeks.ts';
 import { createRunQuestion, type RunQuestion } from '../insights/query-insight.ts';
 import type { CompleteUntil } from '../insights/run/complete-until.ts';
@@ -22,6 +24,8 @@ export type ReadStore = Pick<DatabaseClient, 'select' | 'isReady'>;
 
 export interface ReadGroup {
   clickhouse: RowReader;
+  /** Reads what the project keeps alone. */
+  readerOf(projectId: string): RowReader;
   turns: Turns;
   /** Whether the store's statements hardly get the processor. */
   isStarved: () => boolean;
@@ -46,6 +50,8 @@ export interface ReadGroupOptions {
   weekStartOf?: WeekStartOf;
   /** Whose a project is: owners leave turns and streams to each other. Each project has its own unless given. */
   ownerOf?: (projectId: string) => string;
+  /** Before which moment a project has no events; each keeps them for ever unless given. */
+  retainedFrom?: RetainedFrom;
   /** The processes that read from the engine; one unless given. */
   processes?: number;
   /** Made for each group unless given. */
@@ -62,7 +68,7 @@ export function openReadGroups(options: ReadGroupOptions): Groups<ReadGroup> {
 }
 
 function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
-  const { processes = 1, ownerOf, insightMemoryBytes: memoryBytes, nowMs } = options;
+  const { processes = 1, ownerOf, insightMemoryBytes: memoryBytes, nowMs, retainedFrom } = options;
   const share = new EngineShare({
     clickhouse: store,
     nowMs: nowMs ?? (() => performance.now()),
@@ -74,13 +80,17 @@ function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
     onSilence: () => void share.look(),
   });
   const clickhouse = watch.reader(store);
-  const owners = { use: new RecentUse(), ...(ownerOf && { ownerOf }) };
+  const owners = {
+    use: new RecentUse(),
+    ...(ownerOf && { ownerOf }),
+  };
   const turns = options.turns ?? new Turns(turnBounds(processes), systemTimer, owners);
   const insightTurns =
     options.insightTurns ?? new Turns(insightTurnBounds(processes), systemTimer, owners);
   const { completeUntilMs, clock, timezoneOf, log } = options;
   return {
     clickhouse,
+    readerOf: (projectId) => retainedRows(clickhouse, () => retainedFrom?.(projectId)),
     turns,
     isStarved: () => share.isStarved(),
     runQuestion: createRunQuestion({
@@ -90,6 +100,7 @@ function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
       ...(memoryBytes !== undefined && { memoryBytes }),
       ...(options.ladder && { ladder: options.ladder }),
       ...(nowMs && { nowMs }),
+      ...(retainedFrom && { retainedFrom }),
       ...(log && { log }),
     }),
   };

@@ -11,6 +11,8 @@ import { systemClock } from '../../platform/clock.ts';
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
 import type { Log } from '../../platform/log.ts';
 import { withTimeLimit } from '../../platform/memory/time-limit.ts';
+import type { RetainedFrom } from '../../platform/retained/retained-from.ts';
+import { retainedReader } from '../../platform/retained/row-filters.ts';
 import { exportsAtOnce } from '../calls/turn-bounds.ts';
 import type { CompleteUntil } from '../insights/run/complete-until.ts';
 import { readListed, type SegmentSources } from '../insights/segments/listed-persons.ts';
@@ -30,6 +32,8 @@ export interface ExportOptions extends ExportSegments {
   clickhouse: Groups<RowReader & ResultReader>;
   authenticate: Authenticate;
   completeUntilMs: CompleteUntil;
+  /** Before which moment a project has no events; never unless given. */
+  retainedFrom?: RetainedFrom;
   /** Whose a project is: an owner has one export at a time. */
   ownerOf?: (projectId: string) => string;
   log: Log;
@@ -89,7 +93,8 @@ async function answer(
   const { clickhouse, completeUntilMs, running } = options;
   const { projectId, credentialEnd } = await requireAccess(options.authenticate, request, query);
   const asked = await withSegments(options, projectId, readExport(query));
-  const group = clickhouse.ofProject(projectId);
+  const retainedFromMs = options.retainedFrom?.(projectId);
+  const group = retainedReader(clickhouse.ofProject(projectId), () => retainedFromMs);
   const ended = new AbortController();
   const signal = withTimeLimit(AbortSignal.any([gone, ended.signal]), maxExportMs);
   // Before the statement begins: whatever was accepted before this moment is among its rows.

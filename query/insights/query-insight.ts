@@ -10,6 +10,7 @@ import { type TimeRange, TimeRangeSchema } from '../../proto/gen/common/v1/filte
 import {
   AggregationType,
   InsightType,
+  LeftOut_Reason,
   type QueryRequest,
   type QueryResponse,
   QueryResponseSchema,
@@ -141,7 +142,7 @@ async function runQuestion(
   return create(QueryResponseSchema, {
     result,
     ...(untilMs !== undefined && { completeUntil: timestampFromMs(untilMs) }),
-    leftOut: added(leftOut),
+    leftOut: [...added(leftOut), ...olderLeftOut(question, runs.options.retainedFrom?.(projectId))],
     identitiesAreCurrent: question.asOfMs !== undefined,
     sources: request.explain ? sources : [],
     ...zoneOf(asked),
@@ -232,6 +233,13 @@ function statementOf(question: Question, { sql, maxRows }: LookUp): InsightState
   // Two series may have the same cells.
   const unlike = new Map(notes.dayCells.map((cells) => [cells.key, cells]));
   return { ...statement, kept: { ...days, cells: [...unlike.values()] } };
+}
+
+/** Says from when on events are counted, where the range that was asked for begins before. */
+function olderLeftOut({ asked }: Question, retainedFromMs: number | undefined) {
+  if (retainedFromMs === undefined || asked.fromMs >= retainedFromMs) return [];
+  const { OLDER_THAN_RETENTION: reason } = LeftOut_Reason;
+  return [{ reason, count: 0n, before: timestampFromMs(retainedFromMs) }];
 }
 
 /** One entry for each reason that left something out. */

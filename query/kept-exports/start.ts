@@ -24,6 +24,8 @@ import {
 } from '../../platform/exports/export-record.ts';
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
 import type { Log } from '../../platform/log.ts';
+import type { RetainedFrom } from '../../platform/retained/retained-from.ts';
+import { retainedReader } from '../../platform/retained/row-filters.ts';
 import { runTurns } from '../../platform/turns/run-turns.ts';
 import type { QueueParts } from '../../platform/webhooks/project-deliveries.ts';
 import { publishMessage } from '../../platform/webhooks/publish-message.ts';
@@ -48,6 +50,8 @@ export interface KeptExportsOptions
   bucketRoom?: BucketRoom;
   clickhouse: Groups<RowReader & ResultReader>;
   dataDir: string;
+  /** Before which moment a project has no events; never unless given. */
+  retainedFrom?: RetainedFrom;
   /** Free space of the disk below which nothing of an export is written. */
   reserveBytes: number;
   authenticate: Authenticate;
@@ -73,9 +77,15 @@ export interface KeptExports {
 /** Some tens of MiB of a Parquet file, some hundreds of text. */
 export const usualPartRows = 500_000;
 
+/** Reads what the project keeps alone. */
+function groupOf({ clickhouse, retainedFrom }: KeptExportsOptions): ExportParts['group'] {
+  return (projectId) =>
+    retainedReader(clickhouse.ofProject(projectId), () => retainedFrom?.(projectId));
+}
+
 /** Begins to write what was asked for before. */
 export async function openKeptExports(options: KeptExportsOptions): Promise<KeptExports> {
-  const { nats, dataDir, reserveBytes, mail, clock, log, clickhouse } = options;
+  const { nats, dataDir, reserveBytes, mail, clock, log } = options;
   const files = new ExportFiles(dataDir);
   const directoryId = await files.openDirectory();
   const opened = await openBucket(nats, buckets.exports, readExportRecord);
@@ -96,7 +106,7 @@ export async function openKeptExports(options: KeptExportsOptions): Promise<Kept
     },
     known: (key) => bucket.get(key)?.record,
     ...{ files, directoryId, room },
-    group: (projectId) => clickhouse.ofProject(projectId),
+    group: groupOf(options),
     readSegments: readSegmentsOf(options),
     partRows: options.partRows ?? usualPartRows,
     ...{ members: mail.members, sendMail: mail.send },

@@ -11,6 +11,7 @@ import type { Lease } from '../../platform/http/bodies/request-memory.ts';
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
 import type { Log } from '../../platform/log.ts';
 import { withTimeLimit } from '../../platform/memory/time-limit.ts';
+import type { RetainedFrom } from '../../platform/retained/retained-from.ts';
 import { sqlAtOnce } from '../calls/turn-bounds.ts';
 import { systemTimer } from '../timer.ts';
 import { refuse, sendRows, startAnswer } from './dialect/answer.ts';
@@ -27,6 +28,8 @@ import { databaseOf } from './views/project-views.ts';
 export interface StatementOptions {
   clickhouse: Groups<StatementStore>;
   authenticate: Authenticate;
+  /** Before which moment a project has no events; never unless given. */
+  retainedFrom?: RetainedFrom;
   /** Of one statement. */
   memoryBytes: number;
   log: Log;
@@ -60,7 +63,7 @@ export function createStatementRoute(options: StatementOptions): NodeHttpRoute {
   const bounds = { ...defaultTurnBounds, running: sqlAtOnce };
   const parts: Parts = {
     ...{ authenticate, limits, log, statementLog: new StatementLog() },
-    groups: clickhouse.map((store) => new Statements(store, limits)),
+    groups: clickhouse.map((store) => new Statements(store, limits, options.retainedFrom)),
     turns: options.turns ?? new StatementTurns(bounds, systemTimer),
   };
   return (request, response, { path: asked, query }, bodies) => {

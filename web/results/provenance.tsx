@@ -70,7 +70,7 @@ export function Provenance({ answer }: { answer: QueryResponse }) {
 }
 
 /** What is not counted, and why. */
-export function sentence({ reason, count }: LeftOut): string {
+export function sentence({ reason, count, before }: LeftOut): string {
   switch (reason) {
     case Reason.COOKIELESS_EVENTS:
       return `Not counted: ${plural(count, 'event')} of cookieless visitors. Include them to count each of their days as a user.`;
@@ -88,6 +88,10 @@ export function sentence({ reason, count }: LeftOut): string {
       return `Not shown: ${plural(count, 'step')} after the last that is followed.`;
     case Reason.CURRENCIES_BEYOND_LIMIT:
       return `Not shown: the ${figure(count)} currencies with the fewest payments.`;
+    case Reason.OLDER_THAN_RETENTION: {
+      const day = before ? `${toDate(before).toISOString().slice(0, 10)} (UTC)` : 'then';
+      return `Not counted: events before ${day}. The project keeps its events no longer.`;
+    }
     case Reason.UNSPECIFIED:
       return `Not counted: ${figure(count)}, for a reason this page does not know.`;
     default:

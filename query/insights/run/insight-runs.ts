@@ -8,6 +8,8 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Log } from '../../../platform/log.ts';
 import { setBounded } from '../../../platform/memory/bounded-map.ts';
 import { timeLimit } from '../../../platform/memory/time-limit.ts';
+import type { RetainedFrom } from '../../../platform/retained/retained-from.ts';
+import { retainedRows } from '../../../platform/retained/row-filters.ts';
 import { shareEngineTime } from '../../calls/engine-time.ts';
 import type { Deadline } from '../../deadline.ts';
 import type { Turns } from '../../turns.ts';
@@ -32,6 +34,8 @@ export interface InsightOptions {
   memoryBytes?: number;
   /** A clock that never goes back. */
   nowMs?: () => number;
+  /** Before which moment a project has no events, by the same clock as `clock`; never unless given. */
+  retainedFrom?: RetainedFrom;
   /** Told, at its level debug, where each question's rows come from. */
   log?: Pick<Log, 'debug'>;
   /** The only sources besides rows of events, by name: tests alone leave some out. */
@@ -103,10 +107,14 @@ export class InsightRuns {
   stored(projectId: string, range: Range, completeUntilMs: number | undefined): Stored {
     const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
     const check = async (signal: AbortSignal): Promise<Seen> => {
+      const retainedFromMs = this.options.retainedFrom?.(projectId);
       const read = await readStoredVersion(this.smallReads(projectId), projectId, range, {
         signal,
       });
-      return { ...read, isSettled: this.#isSettled(key, read.version, completeUntilMs) };
+      // Where old events leave the sum of the range, it may come back to a number of before.
+      const version =
+        retainedFromMs === undefined ? read.version : `${read.version} ${retainedFromMs}`;
+      return { ...read, version, isSettled: this.#isSettled(key, version, completeUntilMs) };
     };
     let seen: Promise<Seen> | undefined;
     const look = (): Promise<Seen> => {
@@ -158,8 +166,12 @@ export class InsightRuns {
 
   /** Runs the small statements that a question needs beside its own, in the project's turns for look-ups. */
   smallReads(projectId: string): RowReader {
-    const { clickhouse, turns } = this.options;
-    return turns.reader(clickhouse, projectId, 'look-up');
+    return this.options.turns.reader(this.#reader(projectId), projectId, 'look-up');
+  }
+
+  #reader(projectId: string): RowReader {
+    const { clickhouse, retainedFrom } = this.options;
+    return retainedRows(clickhouse, () => retainedFrom?.(projectId));
   }
 
   #holds(cached: Cached, { version }: Seen): boolean {
@@ -190,8 +202,8 @@ export class InsightRuns {
   }
 
   async #run({ projectId, spend }: Asker, statement: InsightStatement, signal: AbortSignal) {
-    const { clickhouse, insightTurns, memoryBytes } = this.options;
-    const inTurn = insightTurns.reader(clickhouse, projectId, 'search', spend);
+    const { insightTurns, memoryBytes } = this.options;
+    const inTurn = insightTurns.reader(this.#reader(projectId), projectId, 'search', spend);
     const run = () => runInsight(inTurn, statement, memoryBytes, signal);
     return run().catch(async (error: unknown) => {
       if (lackOfMemory(error) !== 'engine') throw error;

@@ -7,6 +7,8 @@ import {
   type ResultReader,
   type Select,
 } from '../../../platform/clickhouse/select-rows.ts';
+import type { RetainedFrom } from '../../../platform/retained/retained-from.ts';
+import { withRetained } from '../../../platform/retained/row-filters.ts';
 import { answerFormats } from '../dialect/formats.ts';
 import { openSettings, putSetting, type StatementBounds, shown } from '../dialect/settings.ts';
 import type { StatementAsked } from '../dialect/statement-request.ts';
@@ -49,10 +51,16 @@ export class Statements {
   readonly #store: StatementStore;
   readonly #limits: StatementLimits;
   readonly #views: ViewsOfProjects;
+  readonly #retainedFrom: RetainedFrom;
   #functions: Promise<AllowedFunctions> | undefined;
 
   /** One for a group of servers. */
-  constructor(store: StatementStore, limits: StatementLimits) {
+  constructor(
+    store: StatementStore,
+    limits: StatementLimits,
+    retainedFrom: RetainedFrom = () => undefined,
+  ) {
+    this.#retainedFrom = retainedFrom;
     this.#store = store;
     this.#limits = limits;
     this.#views = new ViewsOfProjects(store, openSettings);
@@ -77,7 +85,8 @@ export class Statements {
     const params = Object.fromEntries(asked.params);
     const functions = await this.#allowed();
     let views = await this.#views.of(projectId);
-    const explain = (): Promise<string[]> => this.#explain(select, params, views, signal);
+    const explain = (): Promise<string[]> =>
+      this.#explain(projectId, { select, params }, views, signal);
     const lines = await explain().catch(async (error: unknown) => {
       if (!(error instanceof ClickHouseError && lostViews.has(error.code))) throw error;
       views = await this.#views.of(projectId, true);
@@ -127,7 +136,7 @@ export class Statements {
       result_overflow_mode: 'throw',
       session_timezone: 'UTC',
       ...Object.fromEntries(judged.settings),
-      ...this.#guards(views, memoryBytes),
+      ...this.#guards(judged.projectId, views, memoryBytes),
       ...formatSettings(format, judged.settings),
       query_id: queryId,
       readonly: 1,
@@ -143,14 +152,14 @@ export class Statements {
   }
 
   async #explain(
-    select: string,
-    params: Readonly<Record<string, string>>,
+    projectId: string,
+    { select, params }: { select: string; params: Readonly<Record<string, string>> },
     views: ProjectViews,
     signal: AbortSignal,
   ): Promise<string[]> {
     const settings = {
       max_execution_time: judgeSeconds,
-      ...this.#guards(views, this.#limits.memoryBytes),
+      ...this.#guards(projectId, views, this.#limits.memoryBytes),
       readonly: 1,
     };
     const asked = { sql: explainSql(select), params, settings, signal, database: views.database };
@@ -159,9 +168,11 @@ export class Statements {
   }
 
   /** What stands, whatever the statement: `readonly` comes last, because nothing can be set after it. */
-  #guards(views: ProjectViews, memoryBytes: number): Select['settings'] {
+  #guards(projectId: string, views: ProjectViews, memoryBytes: number): Select['settings'] {
+    const { database } = this.#store;
+    const fromMs = this.#retainedFrom(projectId);
     return {
-      additional_table_filters: views.rowFilters,
+      additional_table_filters: withRetained(views.rowFilters, database, fromMs),
       max_memory_usage: String(memoryBytes),
       max_threads: 1,
       priority,

@@ -9,6 +9,7 @@ import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import { type Clock, systemClock } from '../../../platform/clock.ts';
 import { startHttp } from '../../../platform/http/http.ts';
 import { createLog, type Log } from '../../../platform/log.ts';
+import type { RetainedFrom } from '../../../platform/retained/retained-from.ts';
 import { ActivityService } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import { InsightsService } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
@@ -59,6 +60,8 @@ interface ReadServiceOptions {
   timezoneOf?: (projectId: string) => string;
   /** Their weeks begin on Monday unless given. */
   weekStartOf?: (projectId: string) => number;
+  /** Before which moment a project has no events; never unless given. */
+  retainedFrom?: RetainedFrom;
   /** None unless given. */
   findSegment?: FindSegment;
   /** The moment before asking unless given: tests store their rows themselves. */
@@ -97,6 +100,7 @@ export async function startReadService(options: ReadServiceOptions): Promise<Rea
           timezoneOf: options.timezoneOf ?? (() => 'UTC'),
           ...(options.weekStartOf && { weekStartOf: options.weekStartOf }),
           completeUntilMs: options.completeUntilMs ?? (async () => Date.now()),
+          ...(options.retainedFrom && { retainedFrom: options.retainedFrom }),
           ...(options.findSegment && { findSegment: options.findSegment }),
           ...(options.streams && { streams: options.streams }),
           ...(options.ladder && { ladder: options.ladder }),

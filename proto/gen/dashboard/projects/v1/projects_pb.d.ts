@@ -107,6 +107,15 @@ export declare type Project = Message<"dashboard.projects.v1.Project"> & {
    * @generated from field: string currency = 26;
    */
   currency: string;
+
+  /**
+   * Events are kept for so many days, 1 to 3650; 0: for ever. Older ones are in no answer, and leave all tables and sums
+   * within a day. The boundary is the beginning of a day of UTC: today and the `retention_days` before it are kept.
+   * Profiles and their traits are no events and stay.
+   *
+   * @generated from field: int32 retention_days = 27;
+   */
+  retentionDays: number;
 };
 
 /**
@@ -462,6 +471,13 @@ export declare type UpdateRequest = Message<"dashboard.projects.v1.UpdateRequest
    * @generated from field: optional string currency = 26;
    */
   currency?: string | undefined;
+
+  /**
+   * 1 to 3650; 0: for ever. What is older is gone for good: nothing brings it back.
+   *
+   * @generated from field: optional int32 retention_days = 27;
+   */
+  retentionDays?: number | undefined;
 };
 
 /**

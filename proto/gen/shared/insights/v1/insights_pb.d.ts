@@ -1261,6 +1261,13 @@ export declare type LeftOut = Message<"shared.insights.v1.LeftOut"> & {
    * @generated from field: int64 count = 2;
    */
   count: bigint;
+
+  /**
+   * With REASON_OLDER_THAN_RETENTION: events before it are left out.
+   *
+   * @generated from field: google.protobuf.Timestamp before = 20;
+   */
+  before?: Timestamp | undefined;
 };
 
 /**
@@ -1337,6 +1344,14 @@ export enum LeftOut_Reason {
    * @generated from enum value: REASON_CURRENCIES_BEYOND_LIMIT = 20;
    */
   CURRENCIES_BEYOND_LIMIT = 20,
+
+  /**
+   * Events of the range that are older than the project keeps them: those before `before`. Their count is 0, as nobody
+   * knows it any more.
+   *
+   * @generated from enum value: REASON_OLDER_THAN_RETENTION = 21;
+   */
+  OLDER_THAN_RETENTION = 21,
 }
 
 /**
