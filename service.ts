@@ -164,16 +164,19 @@ async function serve(
   return baseUrl;
 }
 
-/** Where requests to erase persons and projects are taken, this process works on them. */
+/** Where requests to erase persons and projects are taken, this process works on them, and on what is kept no longer. */
 function eraseWhoIsAsked(
   { roles, shards, dataDir }: Config,
-  { clickhouse, control, erasures, ...parts }: Foundation,
+  { clickhouse, control, erasures, projects, ...parts }: Foundation,
   shutdown: Shutdown,
 ): void {
   if (!roles.includes('query') || clickhouse === undefined) return;
   const profiles = createProfileQueue({ ...parts, shards });
   const own = { box: control.box, requests: erasures.known };
-  const turns = startErasures({ ...parts, ...own, clickhouse, shards, profiles, dataDir });
+  const turns = startErasures({
+    ...{ ...parts, ...own, clickhouse, shards, profiles, dataDir },
+    projects: () => projects.records(),
+  });
   shutdown.add('erasure', () => turns.stop());
 }
 

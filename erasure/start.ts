@@ -1,41 +1,48 @@
-// Puts the erasure of persons and of whole projects together for one process: its turns at requests, and at files of
-// what was deleted. Requests are query/'s and control/'s to write.
+// Puts the erasure of persons and of whole projects together for one process, and that of events which projects keep no
+// longer: its turns, and those at files of what was deleted. Requests are query/'s and control/'s to write.
 
 import { buckets } from '../platform/broker/buckets.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { readErasureWork } from '../platform/erasure/erasure-record.ts';
 import { runTurns, type Turns } from '../platform/turns/run-turns.ts';
 import type { ErasureParts } from './erasure-parts.ts';
+import { type RetainedParts, takeRetainedTurn } from './retained/take-retained-turn.ts';
 import { hasOpen, takeTurn } from './take-turn.ts';
 import { removeFiles } from './whole/remove-files.ts';
 
-type Work = 'requests' | 'files';
-const all: readonly Work[] = ['requests', 'files'];
+/** All of an instance: a batch of requests, or the old events of a project, is worked on at a time. */
+type Work = 'requests' | 'retained' | 'files';
+const all: readonly Work[] = ['requests', 'retained', 'files'];
 /** Between two looks at the files of a data directory. */
 const filesEveryMs = 30_000;
 
-export interface ErasureOptions extends Omit<ErasureParts, 'work'> {
+interface ErasureOptions extends Omit<ErasureParts, 'work'>, Pick<RetainedParts, 'projects'> {
   /** With files of kept exports and of imports. */
   dataDir: string;
 }
 
-/** Begins to work on requests: a batch of an instance's is worked on at a time. */
+/** Begins to work. */
 export function startErasures({ dataDir, ...options }: ErasureOptions): Turns {
   const { nats, requests, clock, log } = options;
+  const lookedAtMs = new Map<string, number>();
+  const hasErasure = () => hasOpen(options);
   return runTurns<Work>({
     ...{ noun: 'erasure', clock, log },
     all: () => all,
     nameOf: (work) => work,
-    organizationOf: (work) => work,
-    async take(work) {
-      if (work === 'files') {
+    // One turn at once of those that take the same lease.
+    organizationOf: (work) => (work === 'files' ? work : 'rows'),
+    async take(kind) {
+      if (kind === 'files') {
         await removeFiles(requests, dataDir);
         return clock.nowMs() + filesEveryMs;
       }
+      if (kind === 'requests' && !hasErasure()) return clock.nowMs();
       // Opened at each turn, which costs far less than what is done in it.
-      return hasOpen(options)
-        ? takeTurn({ ...options, work: await openBucket(nats, buckets.instance, readErasureWork) })
-        : clock.nowMs();
+      const work = await openBucket(nats, buckets.instance, readErasureWork);
+      return kind === 'requests'
+        ? takeTurn({ ...options, work })
+        : takeRetainedTurn({ ...options, work, lookedAtMs, hasErasure });
     },
   });
 }

@@ -57,8 +57,11 @@ export async function takeTurn(parts: ErasureParts): Promise<number> {
   const found = await states.get(erasureWorkKey);
   if (found.kind === 'unreadable') throw new Error('the work cannot be read by this version');
   const record = found.kind === 'found' ? found.record : noWork;
-  if (isLeased(record, nowMs, leaseMs)) return record.leaseEndMs;
-  const batch = record.batch ?? newBatch(parts);
+  if (isLeased(record, nowMs, leaseMs)) {
+    return record.retained === undefined ? record.leaseEndMs : nowMs + againMs;
+  }
+  // The events that a project keeps no longer are taken out of the same sums.
+  const batch = record.batch ?? (record.retained === undefined ? newBatch(parts) : undefined);
   if (batch === undefined) return nowMs + againMs;
   const held = await HeldRecord.take({ states, clock, leaseMs }, erasureWorkKey, found, {
     ...record,

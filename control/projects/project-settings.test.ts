@@ -114,3 +114,16 @@ it('keeps a currency of three capitals until it is emptied', async () => {
   expect((await projects.get({})).project?.currency).toBe('EUR');
   expect((await projects.update({ currency: '' })).project?.currency).toBe('');
 });
+
+it('keeps for how many days events are kept, for ever unless set', async () => {
+  expect((await projects.get({})).project?.retentionDays).toBe(0);
+  expect((await projects.update({ retentionDays: 365 })).project?.retentionDays).toBe(365);
+  await projects.update({ displayName: 'A further name' });
+  for (const retentionDays of [-1, 3_651]) {
+    await expect(projects.update({ retentionDays })).rejects.toMatchObject(
+      invalid('retentionDays: must be whole days, 1 to 3650, or 0 for ever'),
+    );
+  }
+  expect((await projects.get({})).project?.retentionDays).toBe(365);
+  expect((await projects.update({ retentionDays: 0 })).project?.retentionDays).toBe(0);
+});

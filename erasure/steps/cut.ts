@@ -11,11 +11,8 @@
 
 import { buckets } from '../../platform/broker/buckets.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
-import {
-  type ErasureBatch,
-  type StoredMark,
-  unpackIds,
-} from '../../platform/erasure/erasure-record.ts';
+import { type ErasureBatch, unpackIds } from '../../platform/erasure/erasure-record.ts';
+import type { StoredMark } from '../../platform/erasure/stored-marks.ts';
 import { atBoundary } from '../../platform/ledger/boundary.ts';
 import { markOf, readLedgerMark } from '../../platform/ledger/stored-mark.ts';
 import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
@@ -35,7 +32,11 @@ import { shardsOf } from './await-queue.ts';
 const maxRanges = 200;
 
 /** The writers did not stand still for long enough. Nothing was deleted. */
-class NotStill extends Error {}
+export class NotStill extends Error {
+  constructor() {
+    super('the writers did not stand still for long enough');
+  }
+}
 
 export async function cut(parts: ErasureParts, context: StepContext): Promise<StepEnd> {
   const { nats, shards } = parts;
@@ -49,8 +50,7 @@ export async function cut(parts: ErasureParts, context: StepContext): Promise<St
     shards,
     take: async (_, isStill) => {
       await cutNow(parts, { ...context, batch, keep }, async () => {
-        if (!(await isStill()))
-          throw new NotStill('the writers did not stand still for long enough');
+        if (!(await isStill())) throw new NotStill();
       });
     },
   });
@@ -75,7 +75,7 @@ async function cutNow(
   const keys = keysSql(persons);
   const took = `${keys} AND NOT ${storedSql(batch.storedBefore)} AND ${storedSql(batch.stored)}`;
   if (batch.cuts > 0) await takeOut(store, took, `${batch.id}:${batch.cuts}`);
-  const marks = await marksNow(parts, requests);
+  const marks = await marksNow(parts.nats, shardsOf(requests, parts.shards));
   const rows = `${keys} AND NOT ${storedSql(batch.stored)}`;
   const next = {
     ...batch,
@@ -85,7 +85,7 @@ async function cutNow(
   await keep(next);
   await takeOut(store, rows, `${batch.id}:${next.cuts}`);
   await requireStill();
-  await dropEmptySums(store, persons);
+  await dropEmptySums(store, persons.projectIds);
   await recountVisits(store, persons, `${batch.id}:${next.cuts}`, requireStill);
   await requireStill();
   const ofId = profileIdsSql(persons);
@@ -105,7 +105,10 @@ async function takeOut(store: StepContext['store'], rows: string, name: string):
 }
 
 /** Rows that add up to nothing: a kind or a name of a property that only these persons had leaves with them. */
-async function dropEmptySums(store: StepContext['store'], { projectIds }: Persons): Promise<void> {
+export async function dropEmptySums(
+  store: StepContext['store'],
+  projectIds: readonly string[],
+): Promise<void> {
   const projects = projectsSql(projectIds);
   for (const { table, key } of sharedSums) {
     const name = `sipHash64(${key})`;
@@ -123,7 +126,11 @@ async function dropEmptySums(store: StepContext['store'], { projectIds }: Person
 }
 
 /** One block, whatever its size: a token stands for all of it. */
-async function insert(store: StepContext['store'], sql: string, token: string): Promise<void> {
+export async function insert(
+  store: StepContext['store'],
+  sql: string,
+  token: string,
+): Promise<void> {
   await store.command({
     query: sql,
     clickhouse_settings: {
@@ -210,17 +217,18 @@ async function countEvents(
   return new Map(counted.map(([id, events]) => [String(id), Number(events)]));
 }
 
-async function marksNow(
-  { nats, shards }: ErasureParts,
-  requests: StepContext['requests'],
+/** What is stored of these shards. Throws where it cannot be written down. */
+export async function marksNow(
+  nats: ErasureParts['nats'],
+  shards: readonly number[],
 ): Promise<StoredMark[]> {
   const ledgers = await openBucket(nats, buckets.ledger, readLedgerMark);
   const marks: StoredMark[] = [];
-  for (const shard of shardsOf(requests, shards)) {
+  for (const shard of shards) {
     const mark = await markOf(ledgers, shard);
     if (mark === undefined) continue;
     const { streamCreated, hwm, ahead } = mark;
-    if (ahead.length > maxRanges) throw new NotStill('events are stored in too many pieces now');
+    if (ahead.length > maxRanges) throw new Error('events are stored in too many pieces now');
     marks.push({ shard, streamCreated, hwm, ahead });
   }
   return marks;

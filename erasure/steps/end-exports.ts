@@ -1,5 +1,6 @@
 // Kept exports of projects: nobody knows whose rows a file has without reading it, so all of them end, and what was
-// asked for is forgotten. The process that has the files removes them, and who asked sees why.
+// asked for is forgotten. Those with events that a project keeps no longer end, too. The process that has the files
+// removes them, and who asked sees why.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '@bufbuild/protobuf';
@@ -20,11 +21,19 @@ const plainMembers = new Set(['what', 'format', 'columns', 'compression', 'timeR
 /** Files of a data directory that no process has any more are waited for no longer. */
 const patienceMs = 60_000;
 
+interface Ended {
+  reason: string;
+  /** Which exports end; all unless given. */
+  isMeant?(record: ExportRecord): boolean;
+  /** Unless false. */
+  forgetsNames?: boolean;
+}
+
 /** `later`: files are still there. */
 export async function endExports(
   { nats, clock }: Pick<ErasureParts, 'nats' | 'clock'>,
   projectIds: readonly string[],
-  reason: string,
+  { reason, isMeant = () => true, forgetsNames = true }: Ended,
 ): Promise<StepEnd> {
   const bucket = await openBucket(nats, buckets.exports, readExportRecord);
   const nowMs = clock.nowMs();
@@ -38,8 +47,9 @@ export async function endExports(
     const found = await bucket.get(key);
     if (found.kind !== 'found') continue;
     const { record, revision } = found;
+    if (!isMeant(record)) continue;
     if (isLeft(record)) end = 'later';
-    const query = withoutNames(record.query);
+    const query = forgetsNames ? withoutNames(record.query) : record.query;
     if (hasEnded(record) && isDeepStrictEqual(query, record.query)) continue;
     const ended = { state: 'cancelled', stateMs: nowMs, leaseEndMs: 0, parts: [], reason } as const;
     await bucket.update(key, { ...record, ...(hasEnded(record) ? {} : ended), query }, revision);

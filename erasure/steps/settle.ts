@@ -13,10 +13,15 @@ const changedTables = [
   ...['kept_active_profiles', 'dead_letters', 'webhook_attempts', 'event_counts', 'property_keys'],
 ];
 
-const exportReason = 'a person was erased, whose rows it may have had: ask for it again';
+const endedExports = {
+  reason: 'a person was erased, whose rows it may have had: ask for it again',
+};
 
 /** Throws where the engine cannot do what it was told. */
-export async function settle(parts: ErasureParts, { store }: StepContext): Promise<StepEnd> {
+export async function settle(
+  parts: Pick<ErasureParts, 'clickhouse' | 'log'>,
+  { store }: Pick<StepContext, 'store'>,
+): Promise<StepEnd> {
   return settleTables(parts, store, changedTables);
 }
 
@@ -52,7 +57,7 @@ export async function forget(
   const { projectIds } = personsOf(requests);
   for (const projectId of projectIds) await profiles.change(projectId, { kind: 'forget' }, signal);
   await forgetKept(store, projectIds);
-  return endExports(parts, projectIds, exportReason);
+  return endExports(parts, projectIds, endedExports);
 }
 
 /** The rows that are left of the persons, by table: those that came after the cut, as a rule none. */

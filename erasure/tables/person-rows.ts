@@ -1,7 +1,7 @@
 // Conditions on the rows of persons in the tables. Persons are named by keyed hashes only: the text of a deletion stays
 // on the disk for a while after the rows are gone, and must not tell who was erased.
 
-import type { StoredMark } from '../../platform/erasure/erasure-record.ts';
+import type { StoredMark } from '../../platform/erasure/stored-marks.ts';
 
 export interface Persons {
   projectIds: readonly string[];

@@ -14,7 +14,7 @@ import { endExports } from '../steps/end-exports.ts';
 import { changeKey } from './change-key.ts';
 import { openKeys, removeKeys, removeKeysOf } from './remove-keys.ts';
 
-const exportReason = 'its project was deleted';
+const endedExports = { reason: 'its project was deleted' };
 
 /** `later`: files of its kept exports are still there. */
 export async function endProject(
@@ -33,7 +33,7 @@ export async function endProject(
     const isOfPerson = record.projectId === projectId && record.whole === undefined;
     if (isOfPerson) await requests.remove(key);
   }
-  if ((await endExports(parts, [projectId], exportReason)) === 'later') return 'later';
+  if ((await endExports(parts, [projectId], endedExports)) === 'later') return 'later';
   await removeKeys(nats, buckets.exports, projectId);
   return 'done';
 }

@@ -14,7 +14,7 @@ import type { CrowdingProjects } from '../publish/crowding-projects.ts';
 import type { Publisher } from '../publish/publish.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import type { ExclusionRules } from '../senders/exclusion-rules.ts';
-import { includedEvents } from '../senders/included-events.ts';
+import { type IncludedEvents, includedEvents, retainedEvents } from '../senders/included-events.ts';
 import type { SenderRules } from '../senders/sender-rules.ts';
 import type { ShortContext } from '../validation/short-shape.ts';
 import type { ReadBody } from '../validation/text/reference-body.ts';
@@ -41,7 +41,7 @@ export interface IngestParts {
   clock: Clock;
   metrics: IngestMetrics;
   refusals: Pick<Refusals, 'tell' | 'tellExcluded'>;
-  senders: Pick<SenderRules, 'refusalOf' | 'exclusionsOf'>;
+  senders: Pick<SenderRules, 'refusalOf' | 'exclusionsOf' | 'retainedFromMs'>;
   /** The largest body after decompression. */
   maxBodyBytes: number;
   /** How long before receipt an event of a public key may have occurred; Infinity without a bound. */
@@ -116,6 +116,34 @@ export function acceptEvents(
   const waitSeconds = parts.eventLimit.take(call.principal.keyId, tokens);
   if (waitSeconds > 0) return limitRefusal(waitSeconds);
   if (read.events === 0) return { kind: 'accepted', events: 0 };
+  const fromMs = parts.senders.retainedFromMs(call.principal, call.receiveTimeMs);
+  return fromMs === undefined
+    ? acceptUnlessExcluded(call, read, identity, parts)
+    : acceptRetained(call, read, identity, fromMs, parts);
+}
+
+/** Without the events that are older than the project keeps any. */
+function acceptRetained(
+  call: AuthenticatedCall,
+  read: ReadBody & { kind: 'valid' },
+  identity: CallerIdentity | undefined,
+  fromMs: number,
+  parts: IngestParts,
+): Answer | Promise<Answer> {
+  const context = bodyContext(call.principal, call, undefined, parts);
+  const { read: rest, excluded } = retainedEvents(read, fromMs, context);
+  if (excluded === undefined) return acceptUnlessExcluded(call, read, identity, parts);
+  return acceptRest(call, { rest, excluded }, parts, (kept) =>
+    acceptUnlessExcluded(call, kept, kept.cookieless > 0 ? identity : undefined, parts),
+  );
+}
+
+function acceptUnlessExcluded(
+  call: AuthenticatedCall,
+  read: ReadBody & { kind: 'valid' },
+  identity: CallerIdentity | undefined,
+  parts: IngestParts,
+): Answer | Promise<Answer> {
   const exclusions = parts.senders.exclusionsOf(call.principal);
   return exclusions === undefined
     ? acceptValid(call, read, identity, parts)
@@ -133,7 +161,7 @@ function acceptValid(
   return acceptCookieless(call, read, identity, parts);
 }
 
-/** Without the events that the project excludes, which count among the dropped ones of an accepted request. */
+/** Without the events that the project excludes. */
 async function acceptIncluded(
   call: AuthenticatedCall,
   read: ReadBody & { kind: 'valid' },
@@ -141,14 +169,22 @@ async function acceptIncluded(
   rules: ExclusionRules,
   parts: IngestParts,
 ): Promise<Answer> {
-  const { projectId } = call.principal;
   const ofRequest = rules.ofRequest(call.caller, () => parts.callers.address(call.request));
   const context = bodyContext(call.principal, call, undefined, parts);
   const { read: rest, excluded } = includedEvents(read, rules, ofRequest, context);
-  const answer: Answer =
-    rest === undefined
-      ? { kind: 'accepted', events: 0 }
-      : await acceptValid(call, rest, rest.cookieless > 0 ? identity : undefined, parts);
+  return acceptRest(call, { rest, excluded }, parts, (kept) =>
+    acceptValid(call, kept, kept.cookieless > 0 ? identity : undefined, parts),
+  );
+}
+
+/** What is left of a request; the others count among its dropped events, once it is accepted. */
+async function acceptRest(
+  { principal: { projectId } }: AuthenticatedCall,
+  { rest, excluded }: { rest: IncludedEvents['read']; excluded: IncludedEvents['excluded'] },
+  parts: IngestParts,
+  accept: (rest: ReadBody & { kind: 'valid' }) => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const answer: Answer = rest === undefined ? { kind: 'accepted', events: 0 } : await accept(rest);
   if (answer.kind === 'refused' || excluded === undefined) return answer;
   const { rule, events } = excluded;
   parts.refusals.tellExcluded(projectId, rule, events);

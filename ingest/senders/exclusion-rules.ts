@@ -9,7 +9,9 @@ export type ExclusionRule =
   | 'excluded_network'
   | 'excluded_country'
   | 'excluded_user_agent'
-  | 'excluded_path';
+  | 'excluded_path'
+  /** Older than the project keeps its events, whatever the credential. */
+  | 'excluded_age';
 
 /** The part of a caller that is judged. */
 interface JudgedCaller {

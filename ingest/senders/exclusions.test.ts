@@ -245,3 +245,33 @@ it('tells the project’s people how many, by rule, and neither address nor path
   expect([sum('excluded_network'), sum('excluded_path')]).toEqual([140, 1]);
   expect(told.join()).not.toMatch(/192\.|secret/);
 });
+
+it('leaves out events that are older than the project keeps any, whatever the key', async () => {
+  const keep = (retentionDays: number) =>
+    changeProject(service.projects, service.projectId, systemClock, (project) => ({
+      ...project,
+      ...{ exclusions: nothing, retentionDays },
+    }));
+  await keep(3);
+  const dayMs = 86_400_000;
+  const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
+  const at = (ms: number) => newEvent({ occurTime: new Date(ms).toISOString() });
+  // A day beside the boundary: the day may be over before they are sent.
+  const kept = [at(todayMs - 2 * dayMs), at(Date.now())];
+  const old = [at(todayMs - 3 * dayMs - 1), at(todayMs - 300 * dayMs)];
+  for (const url of [service.baseUrl, service.nodeUrl, service.routerUrl]) {
+    const events = [...old, ...kept];
+    const from = { url, key: service.privateKey };
+    const answer = await send(batchCreate, { events }, from);
+    expect(answer).toEqual({ accepted: 2, dropped: 2, droppedByReason: { excluded_age: 2 } });
+  }
+  expect(await send(batchCreate, { events: old.slice(0, 1) })).toMatchObject({
+    ...{ accepted: 0, droppedByReason: { excluded_age: 1 } },
+  });
+  expect(await send(batchCreate, { events: kept })).toEqual({ accepted: 2 });
+  const { ids } = await queued();
+  expect(new Set(ids)).toEqual(new Set(kept.map(({ eventId }) => eventId)));
+  await keep(0);
+  const all = { url: service.baseUrl, key: service.privateKey };
+  expect(await send(batchCreate, { events: old }, all)).toEqual({ accepted: 2 });
+});

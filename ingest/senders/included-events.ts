@@ -3,6 +3,7 @@
 
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { splitUrl } from '../../proto/wire/page-url.ts';
+import { parseTimestamp } from '../validation/text/checked-timestamp.ts';
 import type { BodyContext, ReadBody } from '../validation/text/reference-body.ts';
 import { scanJsonBody } from '../validation/text/scan-body.ts';
 import type { ExclusionRule, ExclusionRules } from './exclusion-rules.ts';
@@ -25,10 +26,38 @@ export function includedEvents(
 ): IncludedEvents {
   if (ofRequest !== undefined) return { excluded: { rule: ofRequest, events: read.events } };
   if (!rules.judgesPaths) return { read };
+  return withoutEvents(read, 'excluded_path', (event) => isExcluded(event, rules), context);
+}
+
+/** `fromMs`: the project has no events from before it. Reads a body without such an event once more, in the scanner. */
+export function retainedEvents(
+  read: ValidBody,
+  fromMs: number,
+  context: BodyContext,
+): IncludedEvents {
+  const { receiveTimeMs, timeShiftMs = 0 } = context;
+  const maxAgeMs = receiveTimeMs - fromMs;
+  // A copy: the scanner may write into what it reads.
+  const looked = scanJsonBody(Buffer.from(read.body), {
+    ...{ ...context, maxAgeMs },
+    sessionOptional: true,
+  });
+  const isOlder = looked.kind === 'invalid' && looked.violation.rule === 'occur_time_too_old';
+  if (!isOlder) return { read };
+  const isOld = (event: unknown): boolean => occurTimeOf(event) + timeShiftMs < fromMs;
+  return withoutEvents(read, 'excluded_age', isOld, { ...context, maxAgeMs: Infinity });
+}
+
+function withoutEvents(
+  read: ValidBody,
+  rule: ExclusionRule,
+  isOut: (event: unknown) => boolean,
+  context: BodyContext,
+): IncludedEvents {
   const events = eventsOf(read.body);
-  const left = events.flatMap((event, index) => (isExcluded(event, rules) ? [] : [index]));
+  const left = events.flatMap((event, index) => (isOut(event) ? [] : [index]));
   if (left.length === events.length) return { read };
-  const excluded = { rule: 'excluded_path', events: events.length - left.length } as const;
+  const excluded = { rule, events: events.length - left.length };
   if (left.length === 0) return { excluded };
   const body = written(events, left);
   const counted = scanJsonBody(body, { ...context, sessionOptional: true });
@@ -53,6 +82,13 @@ function eventsOf(body: Uint8Array): readonly unknown[] {
   const request: unknown = JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString());
   const events = isObject(request) ? request['events'] : undefined;
   return Array.isArray(events) ? events : [];
+}
+
+/** Cookieless events have their own bound, of days: NaN, which is never less. */
+function occurTimeOf(event: unknown): number {
+  if (!isObject(event) || event['cookieless'] === true) return Number.NaN;
+  const time = event['occurTime'] ?? event['occur_time'];
+  return typeof time === 'string' ? parseTimestamp(time) : Number.NaN;
 }
 
 function isExcluded(event: unknown, rules: ExclusionRules): boolean {

@@ -1,6 +1,7 @@
 // What a project's settings ask of the senders with its public keys, ready to be asked for each request. A project
 // without such settings costs its requests a look-up.
 
+import { retainedFromMs } from '../../platform/retained/retained-from.ts';
 import { originTest } from '../../platform/senders/allowed-origins.ts';
 import type { Exclusions } from '../../platform/senders/exclusions.ts';
 import { type Refusal, refusal } from '../rpc/answer.ts';
@@ -11,6 +12,7 @@ import { ExclusionRules } from './exclusion-rules.ts';
 export interface SenderSettings {
   allowedOrigins?: readonly string[];
   exclusions?: Exclusions;
+  retentionDays?: number;
 }
 
 interface CompiledRules {
@@ -43,6 +45,11 @@ export class SenderRules {
   /** What is left out of a public key's requests; undefined where nothing is. */
   exclusionsOf({ projectId, credential }: Principal): ExclusionRules | undefined {
     return credential === 'private' ? undefined : this.#rulesOf(projectId)?.exclusions;
+  }
+
+  /** The moment before which the project has no events; undefined where it keeps them for ever. */
+  retainedFromMs({ projectId }: Principal, nowMs: number): number | undefined {
+    return retainedFromMs(this.#settingsOf(projectId)?.retentionDays, nowMs);
   }
 
   #rulesOf(projectId: string): CompiledRules | undefined {

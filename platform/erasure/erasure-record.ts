@@ -4,6 +4,8 @@
 
 import { hasNumbers, hasTexts, type VersionedRecord } from '../broker/record-bucket.ts';
 import type { LeasedRecord } from '../turns/held-record.ts';
+import { isRetainedWork, type RetainedWork } from './retained-work.ts';
+import type { StoredMark } from './stored-marks.ts';
 
 export type ErasureStatus = 'pending' | 'processing' | 'completed' | 'failed';
 
@@ -83,16 +85,6 @@ function isWhole(value: unknown): value is Whole {
   );
 }
 
-/** Which messages of a shard's events were stored at a moment. */
-export interface StoredMark {
-  shard: number;
-  streamCreated: string;
-  /** Every message up to it. */
-  hwm: number;
-  /** And these beyond it, both ends included. */
-  ahead: readonly (readonly [number, number])[];
-}
-
 export const erasureSteps = [
   'hide',
   'find',
@@ -134,6 +126,8 @@ export interface ErasureBatch {
 export interface ErasureWork extends LeasedRecord {
   schemaVersion: 1;
   batch?: ErasureBatch;
+  /** Never beside a batch: both take rows out of the same sums. */
+  retained?: RetainedWork;
 }
 
 /** The key of the work in the bucket `instance`. */
@@ -149,7 +143,10 @@ function isWork(value: unknown): value is ErasureWork {
   if (typeof value !== 'object' || value === null) return false;
   if (Reflect.get(value, 'schemaVersion') !== 1 || !hasNumbers(value, ['leaseEndMs'])) return false;
   const batch: unknown = Reflect.get(value, 'batch');
-  return batch === undefined || isBatch(batch);
+  const retained: unknown = Reflect.get(value, 'retained');
+  return (
+    (batch === undefined || isBatch(batch)) && (retained === undefined || isRetainedWork(retained))
+  );
 }
 
 function isBatch(value: unknown): value is ErasureBatch {

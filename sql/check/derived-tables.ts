@@ -163,7 +163,9 @@ export const profileTables: readonly DerivedTable[] = [
   {
     table: 'project_changes',
     keys: 'project_id',
-    derived: `SELECT project_id, max(newest_version) FROM project_changes WHERE NOT ${erasing} GROUP BY project_id`,
+    // A row that only says that something may have changed has no version.
+    derived: `SELECT project_id, max(newest_version) AS newest FROM project_changes WHERE NOT ${erasing}
+      GROUP BY project_id HAVING newest > 0`,
     raw: `SELECT project_id, max(version) FROM profiles WHERE NOT ${erasing} GROUP BY project_id`,
   },
 ];

@@ -74,6 +74,7 @@ const rules: Record<string, string> = {
   excluded_country: 'Events of callers in an excluded country',
   excluded_user_agent: 'Events of callers with an excluded user agent',
   excluded_path: 'Events of pages with an excluded path',
+  excluded_age: 'Events older than the project keeps any',
   rate_limit: 'The key sent more than its limit: the sender waits and sends again',
   busy: 'The service had no room for the request: the sender sends again',
   broker_full: 'The queue is full: the sender sends again',

@@ -132,7 +132,7 @@ export declare type BatchCreateResponse = Message<"sdk.events.v1.BatchCreateResp
 
   /**
    * The dropped events by reason: day_out_of_range, salt_unavailable, salt_corrupt, excluded_network, excluded_country,
-   * excluded_user_agent, excluded_path.
+   * excluded_user_agent, excluded_path, excluded_age.
    *
    * @generated from field: map<string, uint32> dropped_by_reason = 3;
    */

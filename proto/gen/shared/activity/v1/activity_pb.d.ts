@@ -710,7 +710,8 @@ export declare type ExclusionCount = Message<"shared.activity.v1.ExclusionCount"
   hour?: Timestamp | undefined;
 
   /**
-   * excluded_network, excluded_country, excluded_user_agent or excluded_path.
+   * excluded_network, excluded_country, excluded_user_agent, excluded_path or
+   * excluded_age.
    *
    * @generated from field: string rule = 2;
    */
