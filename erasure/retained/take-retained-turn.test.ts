@@ -40,6 +40,7 @@ let ledgers: KV;
 let created: string;
 let service: ReadService;
 let version = 0;
+let seq = 1;
 
 beforeAll(async () => {
   nats = await connectBroker(broker.url, log);
@@ -47,10 +48,7 @@ beforeAll(async () => {
   clickhouse = createClickHouse(engine.url, { log, maxConnections: 4 });
   ledgers = await nats.jetstream().views.kv(buckets.ledger, { bindOnly: true });
   created = (await (await nats.jetstreamManager()).streams.info(eventsStream(0))).created;
-  await ledgers.put(
-    eventsLedgerKey(0),
-    JSON.stringify({ schemaVersion: 1, streamCreated: created, hwm: 1 }),
-  );
+  await writeMark();
   service = await startReadService({
     ...{ clickhouseUrl: engine.url, clock: { nowMs: () => nowMs } },
     retainedFrom: (id) => (keeping.has(id) ? retainedFromMs(retentionDays, nowMs) : undefined),
@@ -89,6 +87,28 @@ function drawnRows(seed: number, visits: number): StoredRow[] {
       }),
     );
   }).flat();
+}
+
+/** All messages up to `seq` are rows. */
+async function writeMark(): Promise<void> {
+  const mark = { schemaVersion: 1, streamCreated: created, hwm: seq };
+  await ledgers.put(eventsLedgerKey(0), JSON.stringify(mark));
+}
+
+/** Events of one batch, behind all others in the shard's stream: [distinct id, time of the event]. */
+async function storeMore(projectId: string, events: readonly (readonly [string, number])[]) {
+  seq += 1;
+  const values = events.map(
+    ([distinctId, ms]) =>
+      `('${projectId}', '${randomUUID()}', 'page_view', '${distinctId}', '${randomUUID()}',
+        fromUnixTimestamp64Milli(${ms}), now64(3), 0, ${seq})`,
+  );
+  await clickhouse.command({
+    query: `INSERT INTO events (project_id, event_id, kind, distinct_id, session_id, occur_time, receive_time, shard,
+      stream_seq) VALUES ${values.join(', ')}`,
+    clickhouse_settings: { insert_deduplication_token: `batch ${seq}` },
+  });
+  await writeMark();
 }
 
 /** A project of these rows, with some merged ids and traits. */
@@ -302,11 +322,10 @@ it('goes on after a death between its steps, whether the last one was done or no
     const dying = work(await partsOf(projectId, mortal.step.bind(mortal)));
     await Promise.race([dying, mortal.died]);
     // Somebody goes on meanwhile, and one event comes late.
-    const more = [
-      storedRow({ projectId, distinctId: 'user-1', occurTimeMs: nowMs - minuteMs }),
-      storedRow({ projectId, distinctId: 'user-2', occurTimeMs: boundaryMs - dayMs }),
-    ];
-    await storeRows(clickhouse, more);
+    await storeMore(projectId, [
+      ['user-1', nowMs - minuteMs],
+      ['user-2', boundaryMs - dayMs],
+    ]);
     nowMs += 100_000;
     await work(await partsOf(projectId));
     expect(await olderColumns(projectId), `step ${dieAt}`).toEqual([]);

@@ -229,6 +229,8 @@ describe('a statement', () => {
   it.each([
     "{'millrace.events': 'throwIf(1, file(1))'}",
     "{'millrace.events': 'kind = \\'a\\' OR 1'}",
+    "{'events': 'kind >= \\'a\\' AND throwIf(1)'}",
+    "{'events': 'kind >= \\'a\\' AND kind'}",
     "{'millrace.events': 'kind = \\'a\\\\\\' OR 1'}",
     "{'millrace.events': '0', 'millrace.profiles': '1'}",
     "{'millrace.events': '0'} ",

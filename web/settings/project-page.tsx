@@ -9,6 +9,7 @@ import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { ZoneField } from '../fields/zone-field.tsx';
 import { forgetAll } from '../resource.ts';
+import { RetentionDays } from '../retained/retention-days.tsx';
 import { AllowedOrigins } from '../senders/allowed-origins.tsx';
 import { Exclusions } from '../senders/exclusions.tsx';
 import { weekdayNames, weekdayOptions } from '../time/weekdays.ts';
@@ -54,6 +55,7 @@ export function Page() {
       <VendorFamilies key={project.id} project={project} />
       <AllowedOrigins key={project.id} project={project} />
       <Exclusions key={project.id} project={project} />
+      <RetentionDays key={project.id} project={project} />
       <ProjectKeys project={project} />
       <section class="card">
         <h2>Annotations</h2>
