@@ -161,12 +161,13 @@ export async function remove(
 export async function forgetKept(
   store: StepContext['store'],
   projectIds: readonly string[],
+  deletions = 0,
 ): Promise<void> {
   for (const table of ['kept_days', 'kept_cells', 'kept_active_profiles']) {
     await remove(store, table, projectsSql(projectIds));
   }
   // Results in memory hold as long as this and the number of events stay the same.
-  const rows = projectIds.map((id) => `('${id}', 0, 1, 0)`);
+  const rows = projectIds.map((id) => `('${id}', 0, 1, ${deletions})`);
   await store.command({
     query: `INSERT INTO project_changes (project_id, newest_version, changes, deletions) VALUES ${rows.join(', ')}`,
   });

@@ -18,7 +18,7 @@ const quarters =
 const joined = (columns: string): string => `concat(${columns.split(' ').join(", '|', ")})`;
 
 // An erasure leaves two greatest values as they were: the time of receipt of a name's last event, and a project's
-// newest change.
+// newest change. So does a project that keeps its events for some days, which says that it has deleted something.
 const erasing =
   'project_id IN (SELECT project_id FROM project_changes GROUP BY project_id HAVING sum(deletions) > 0)';
 
