@@ -22,6 +22,7 @@ import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { exportsClient, isUnderWay, queryText, stateWords } from './exports-client.ts';
 import { NewExport } from './new-export.tsx';
+import { Schedules } from './schedules.tsx';
 
 const pollMs = 1_000;
 
@@ -64,6 +65,7 @@ export function Page({ params }: PageProps) {
           onChange={list.reload}
         />
       ))}
+      <Schedules projectId={projectId} />
       {isAsking && mayAsk ? (
         <Dialog title="New export" onClose={() => setAsking(false)}>
           <NewExport
