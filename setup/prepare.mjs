@@ -148,6 +148,7 @@ function buildService(isChecked) {
     thread,
     'proto/wire/scanner/scanner.wasm',
     'proto/wire/lz4/lz4.wasm',
+    'proto/wire/city-hash/city-hash.wasm',
   ]) {
     cpSync(join(root, asset), join(next, asset), { recursive: true });
   }

@@ -44,6 +44,7 @@ const entries = new Set([
   'control/operator/restart.ts',
   'control/auth/password-thread.mjs',
   ...['proto/wire/scanner/assembly/column-mode.ts', 'proto/wire/lz4/assembly/block.ts'],
+  'proto/wire/city-hash/assembly/hash.ts',
   'proto/wire/scanner/generate-rule-codes.ts',
   // Copied to where the packages are installed, and run there.
   ...[

@@ -11,7 +11,7 @@ const compiler = join(
   'asc.js',
 );
 
-it.each(['scanner', 'lz4'])(
+it.each(['scanner', 'lz4', 'city-hash'])(
   '%s.wasm is what its sources compile to: npm run build:wasm',
   (name) => {
     const out = mkdtempSync(join(tmpdir(), 'millrace-wasm-'));

@@ -2,6 +2,8 @@
 // clickhouse-connect (Superset, dbt), JDBC (DBeaver, Metabase), clickhouse-go over HTTP (Grafana).
 
 import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type ClickHouseClient,
   ClickHouseError,
@@ -17,6 +19,7 @@ import {
   serveStatements,
 } from '../../test/harness/statements/serve-statements.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
+import { packedBlock, unpackBlocks } from './dialect/packed-blocks.ts';
 
 const engine = useEngine();
 const projectId = randomUUID();
@@ -52,7 +55,7 @@ afterAll(async () => {
 interface Sent {
   query?: Record<string, string>;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array<ArrayBuffer>;
   method?: string;
   path?: string;
 }
@@ -66,6 +69,14 @@ async function send({ query = {}, headers, body = '', method = 'POST', path = '/
   });
   const bytes = Buffer.from(await response.arrayBuffer());
   return { status: response.status, headers: response.headers, bytes, text: bytes.toString() };
+}
+
+function contentOf(path: string): Buffer[] {
+  try {
+    return [readFileSync(path)];
+  } catch {
+    return [];
+  }
 }
 
 describe('@clickhouse/client', () => {
@@ -199,8 +210,44 @@ describe('a driver of Java', () => {
     expect(rows.headers.get('x-clickhouse-format')).toBe('RowBinaryWithNamesAndTypes');
     const ping = await send({ headers, body: 'SELECT 1 FORMAT TabSeparated' });
     expect(ping.text).toBe('1\n');
-    const packed = await send({ headers, query: { compress: '1' }, body: 'SELECT 1' });
-    expect(packed.text).toContain('compress=false');
+  });
+
+  it('takes blocks of its own packing, and sends them', async () => {
+    const headers = { 'x-clickhouse-format': 'RowBinaryWithNamesAndTypes' };
+    const body = 'SELECT number, toString(number) FROM numbers(200000)';
+    const plain = await send({ headers, body });
+    const packed = await send({ headers, query: { compress: '1' }, body });
+    expect(packed.bytes.length).toBeLessThan(plain.bytes.length);
+    const raw = unpackBlocks(packed.bytes, plain.bytes.length) ?? Buffer.of();
+    expect(Buffer.compare(raw, plain.bytes)).toBe(0);
+    const sent = await send({ query: { decompress: '1' }, body: packedBlock(Buffer.from(body)) });
+    expect(sent.text.slice(0, 8)).toBe('0\t0\n1\t1\n');
+    const both = { compress: '1', enable_http_compression: '1' };
+    const gzip = { 'accept-encoding': 'gzip' };
+    const twice = await send({ headers: gzip, query: both, body: 'SELECT 1 FORMAT CSV' });
+    expect(twice.headers.get('content-encoding')).toBe('gzip');
+    expect(Buffer.from(unpackBlocks(twice.bytes, 100) ?? []).toString()).toBe('1\n');
+  });
+
+  it('reads in plain text what is refused, and is told of blocks that are none', async () => {
+    const refused = await send({ query: { compress: '1' }, body: 'DROP TABLE events' });
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining('(ACCESS_DENIED)'),
+    ]);
+    const plain = await send({ query: { decompress: '1' }, body: 'SELECT 1' });
+    expect([plain.status, plain.text]).toEqual([400, expect.stringContaining('decompress=1')]);
+  });
+
+  it('checks the engine’s own blocks as the engine does', async () => {
+    const files = readdirSync(engine.dir, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      /_\d+_\d+_\d+\/data\.bin$/.test(path),
+    );
+    // The engine may have thrown one away meanwhile.
+    const read = files.flatMap((path) => contentOf(join(engine.dir, path)));
+    expect(read.length).toBeGreaterThan(0);
+    const packed = read.filter((bytes) => unpackBlocks(bytes, 1_000_000) !== undefined);
+    expect(packed.length).toBeGreaterThan(0);
   });
 
   it('finds tables and columns', async () => {

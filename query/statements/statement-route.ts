@@ -16,7 +16,13 @@ import { sqlAtOnce } from '../calls/turn-bounds.ts';
 import { systemTimer } from '../timer.ts';
 import { refuse, sendRows, startAnswer } from './dialect/answer.ts';
 import { helloBlock, isHello } from './dialect/hello.ts';
-import { credentialsOf, readAsked, type StatementAsked } from './dialect/statement-request.ts';
+import { packedBlock, unpackBlocks } from './dialect/packed-blocks.ts';
+import {
+  credentialsOf,
+  isPacked,
+  readAsked,
+  type StatementAsked,
+} from './dialect/statement-request.ts';
 import { maxStatementCharacters } from './judge/statement-text.ts';
 import { codes, notAllowed, StatementRefusal, wrongSyntax } from './refusal.ts';
 import { type StatementLimits, type StatementStore, Statements } from './run/run-statement.ts';
@@ -149,7 +155,7 @@ function refusedAccess(found: Authentication): StatementRefusal {
   return new StatementRefusal(codes.credential, `Authentication failed: ${found.message}; ${how}`);
 }
 
-async function bodyOf({ request, bodies, lease }: Request): Promise<string> {
+async function bodyOf({ request, bodies, lease, query }: Request): Promise<string> {
   switch (request.method) {
     case 'GET':
       bodies.answerUnread(request);
@@ -163,7 +169,7 @@ async function bodyOf({ request, bodies, lease }: Request): Promise<string> {
   const received = await bodies.receive(request, { lease, maxBytes: maxBodyBytes, encoding });
   switch (received.kind) {
     case 'received':
-      return Buffer.from(received.bytes).toString('utf8');
+      return textOf(received.bytes, isPacked(query));
     case 'busy':
       throw new StatementRefusal(codes.away, 'too many requests: ask again');
     case 'gone':
@@ -173,6 +179,16 @@ async function bodyOf({ request, bodies, lease }: Request): Promise<string> {
         `the body is a statement of at most ${maxBodyBytes} bytes, packed by gzip or not`,
       );
   }
+}
+
+function textOf(bytes: Uint8Array, packed: boolean): string {
+  const raw = packed ? unpackBlocks(bytes, maxBodyBytes) : bytes;
+  if (raw === undefined) {
+    throw wrongSyntax(
+      `with decompress=1 the body is blocks of LZ4 with their checksums, of at most ${maxBodyBytes} bytes unpacked`,
+    );
+  }
+  return Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8');
 }
 
 function sendLog({ statementLog }: Parts, response: ServerResponse, { projectId }: Asker): void {
@@ -232,7 +248,8 @@ async function run(
 ): Promise<{ bytes: number; failure?: StatementRefusal; format: string }> {
   const statements = groups.ofProject(projectId);
   if (isHello(asked)) {
-    const bytes = helloBlock(await statements.version(ends.signal));
+    const block = helloBlock(await statements.version(ends.signal));
+    const bytes = asked.packs ? packedBlock(block) : block;
     response.writeHead(200, {
       'Content-Type': 'application/octet-stream',
       'X-ClickHouse-Format': 'Native',
@@ -243,7 +260,7 @@ async function run(
   const judged = await statements.judge(projectId, asked, ends.signal);
   const { format, contentType } = judged;
   const rows = statements.run(judged, ends.signal);
-  const form = { format, contentType, gzips: asked.gzips };
+  const form = { format, contentType, gzips: asked.gzips, packs: asked.packs };
   const sent = await sendRows(response, rows, form, ends.signal, ends.refusalOf);
   return { ...sent, format };
 }

@@ -3,9 +3,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { PassThrough, type Writable } from 'node:stream';
+import { PassThrough, type Transform } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { StatementRefusal } from '../refusal.ts';
+import { BlockPacker } from './packed-blocks.ts';
 
 /** Of refusals: others are 400. 501 and 429 would hide the sentence from drivers. */
 const statusOf: ReadonlyMap<number, number> = new Map([
@@ -44,7 +45,16 @@ export function refuse(response: ServerResponse, refusal: StatementRefusal): voi
 interface AnswerForm {
   format: string;
   contentType: string;
+  /** By HTTP. */
   gzips: boolean;
+  /** In ClickHouse's own blocks. */
+  packs: boolean;
+}
+
+/** What rows go through before they are sent, the last one to the response. */
+function stagesOf({ gzips, packs }: AnswerForm): [first: Transform, ...Transform[]] {
+  const gzip = gzips ? [createGzip({ level: gzipLevel })] : [];
+  return [packs ? new BlockPacker() : new PassThrough(), ...gzip];
 }
 
 /**
@@ -54,21 +64,24 @@ interface AnswerForm {
 export async function sendRows(
   response: ServerResponse,
   body: AsyncGenerator<Buffer, void, undefined>,
-  { format, contentType, gzips }: AnswerForm,
+  form: AnswerForm,
   gone: AbortSignal,
   refusalOf: (error: unknown) => StatementRefusal,
 ): Promise<{ bytes: number; failure?: StatementRefusal }> {
   let next = await body.next();
   const tag = randomBytes(8).toString('hex');
   response.writeHead(200, {
-    'Content-Type': contentType,
-    'X-ClickHouse-Format': format,
+    'Content-Type': form.contentType,
+    'X-ClickHouse-Format': form.format,
     'X-ClickHouse-Exception-Tag': tag,
-    ...(gzips && { 'Content-Encoding': 'gzip' }),
+    ...(form.gzips && { 'Content-Encoding': 'gzip' }),
   });
-  const target: Writable = gzips ? createGzip({ level: gzipLevel }) : new PassThrough();
-  target.on('error', () => response.destroy());
-  target.pipe(response);
+  const stages = stagesOf(form);
+  for (const [at, stage] of stages.entries()) {
+    stage.on('error', () => response.destroy());
+    stage.pipe(stages[at + 1] ?? response);
+  }
+  const [target] = stages;
   let bytes = 0;
   try {
     while (next.done !== true) {

@@ -19,6 +19,8 @@ export interface StatementAsked {
   /** Letters, digits and - alone; '' for none. */
   queryId: string;
   gzips: boolean;
+  /** Wants ClickHouse's own packed blocks (JDBC). */
+  packs: boolean;
   /** A client of the native protocol over HTTP (clickhouse-go) wants the form of its first answer. */
   protocolVersion: string;
 }
@@ -41,7 +43,7 @@ export function readAsked(
       params,
       format: textOf(headers['x-clickhouse-format']) || 'TabSeparated',
     },
-    ...{ queryId: '', gzips: false, protocolVersion: '' },
+    ...{ queryId: '', gzips: false, packs: false, protocolVersion: '' },
   };
   checkDatabase(textOf(headers['x-clickhouse-database']) ?? '');
   for (const [name, value] of new URLSearchParams(query)) {
@@ -50,8 +52,8 @@ export function readAsked(
     else if (name === 'database') checkDatabase(value);
     else if (name === 'default_format') asked.format = value;
     else if (name.startsWith('param_')) params.set(name.slice('param_'.length), value);
-    else if (name === 'compress') refuseIf(value === '1', 'compress');
-    else if (name === 'decompress') refuseIf(value === '1', 'decompress');
+    else if (name === 'compress') asked.packs = value === '1';
+    else if (name === 'decompress') continue;
     else if (name === 'enable_http_compression') asked.gzips = value === '1' && takesGzip(headers);
     else if (name === 'user' || name === 'password') refuseInUrl(name);
     else if (name === 'project' || name === 'x-project-id') continue;
@@ -65,16 +67,14 @@ export function readAsked(
   return asked;
 }
 
+/** Whether the body is in ClickHouse's own packed blocks. */
+export function isPacked(query: string): boolean {
+  return new URLSearchParams(query).get('decompress') === '1';
+}
+
 function checkDatabase(name: string): void {
   if (name === '' || name === 'system' || databaseNames.has(name)) return;
   throw notAllowed(`there is no database ${shown(name)}: there is millrace`);
-}
-
-function refuseIf(isSet: boolean, name: string): void {
-  if (!isSet) return;
-  throw notAllowed(
-    `${name}=1 is not spoken here: switch the driver's own compression off (JDBC: compress=false)`,
-  );
 }
 
 function refuseInUrl(name: string): never {
