@@ -40,7 +40,10 @@ const storedEvents = (url: string) =>
 async function expectToBeStored(): Promise<void> {
   const batch = [newEvent(), newEvent()];
   const ids = batch.map(({ eventId }) => `'${eventId}'`).join(', ');
-  await batchCreate(stack, batch);
+  await eventually(
+    () => batchCreate(stack, batch),
+    ({ status }) => status === 200,
+  );
   await eventually(
     () => rows(stack.clickhouseUrl, `SELECT event_id FROM events WHERE event_id IN (${ids})`),
     (found) => found.length === 2,

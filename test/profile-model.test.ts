@@ -61,7 +61,8 @@ async function untilDone(work: () => Promise<unknown>): Promise<Between> {
       await work();
       return { from, to: Date.now() };
     } catch (error) {
-      if (error instanceof Error && /: 4\d\d /.test(error.message)) throw error;
+      // All but 429, which asks to try again.
+      if (error instanceof Error && /: 4(?!29)\d\d /.test(error.message)) throw error;
       await delay(100);
     }
   }
@@ -185,13 +186,14 @@ class Schedule {
   }
 }
 
-/** Reads again while a part is restarted. */
+/** Reads again while a part is restarted, which takes a busy machine minutes. */
 async function untilRead<T>(read: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
+  const endMs = performance.now() + 300_000;
+  for (;;) {
     try {
       return await read();
     } catch (error) {
-      if (attempt === 100) throw error;
+      if (performance.now() > endMs) throw error;
       await delay(100);
     }
   }
