@@ -216,7 +216,7 @@ function nothingDiffers({ lost, doubled }: Awaited<ReturnType<typeof differences
 }
 
 it(`loses and doubles nothing in ${rounds} failures of single servers, and of two at once`, {
-  timeout: 600_000 + rounds * 60_000,
+  timeout: 600_000 + rounds * 600_000,
 }, async () => {
   await untilWhole();
   const load = startClusterLoad(stack, room);

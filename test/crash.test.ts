@@ -131,7 +131,7 @@ async function killAndRecover(part: Part, { latest }: Load): Promise<void> {
 }
 
 it(`loses and doubles nothing in ${rounds} kills (seed ${seed})`, {
-  timeout: 600_000 + rounds * 30_000,
+  timeout: 600_000 + rounds * 120_000,
 }, async () => {
   const next = random(seed);
   const parts: Part[] = ['service', 'broker', 'engine'];

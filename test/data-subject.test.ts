@@ -189,7 +189,7 @@ it('is fetched by the three commands of the guide', async () => {
   expect(lines.at(-1)).toBe('{}');
 });
 
-it('has a hidden profile, and nothing of an erased person', { timeout: 200_000 }, async () => {
+it('has a hidden profile, and nothing of an erased person', async () => {
   const profiles = '/shared.profiles.v1.ProfilesService';
   const ask = (method: string, message: object) =>
     call(stack.baseUrl, `${profiles}/${method}`, stack.privateKey, message);
@@ -203,7 +203,7 @@ it('has a hidden profile, and nothing of an erased person', { timeout: 200_000 }
   await eventually(
     async () => (await ask('GetDeletionRequest', { requestId: body['requestId'] })).body,
     ({ status }) => status === 'COMPLIANCE_REQUEST_STATUS_COMPLETED',
-    150_000,
+    400_000,
   );
   const { totals } = await heldOf({ externalId: ada });
   expect(totals).toMatchObject({ ids: '0', events: '0', deadLetters: '0', attempts: '0' });

@@ -86,7 +86,7 @@ async function untilCompleted(requestId: string): Promise<Record<string, unknown
   return eventually(
     async () => (await ask(`${profiles}/GetDeletionRequest`, { requestId })).body,
     ({ status }) => status === 'COMPLIANCE_REQUEST_STATUS_COMPLETED',
-    120_000,
+    400_000,
   );
 }
 
@@ -203,7 +203,7 @@ it('leaves no byte of an erased person on the disk', async () => {
   // Parts that were replaced stay for up to 41 s.
   await expect
     .poll(() => filesThatTell(join(stack.dataDir, 'clickhouse')), {
-      timeout: 120_000,
+      timeout: 400_000,
       interval: 1_000,
     })
     .toEqual([]);

@@ -301,7 +301,7 @@ async function feeds({ model, ids }: Schedule): Promise<void> {
 }
 
 it(`reads what a model of it says in ${rounds} random schedules with kills (seed ${seed})`, {
-  timeout: 600_000 + rounds * 120_000,
+  timeout: 600_000 + rounds * 300_000,
 }, async () => {
   for (let round = 0; round < rounds; round++) {
     const schedule = new Schedule(round);

@@ -145,7 +145,7 @@ async function start(language: Language): Promise<string> {
   });
   const url = `http://127.0.0.1:${port}/`;
   const answers = () => fetch(url, { method: 'POST', body: '{}' }).then(({ status }) => status);
-  await expect.poll(() => answers().catch(() => 0), { timeout: 100_000 }).toBe(401);
+  await expect.poll(() => answers().catch(() => 0), { timeout: 300_000 }).toBe(401);
   return url;
 }
 

@@ -18,7 +18,7 @@ import { visitorKey } from '../build/visitor-key.ts';
 const seeds = Number(process.env['MILLRACE_SEEDS'] ?? 300);
 const firstSeed = Number(process.env['MILLRACE_FIRST_SEED'] ?? 1);
 const atOnce = 40;
-const timeoutMs = 1_000 * seeds;
+const timeoutMs = 600_000 + 1_000 * seeds;
 
 it(
   `${seeds} simulated lives of a shard lose no event and store none twice`,
