@@ -164,7 +164,7 @@ async function serve(
   return baseUrl;
 }
 
-/** Where requests to erase persons and projects are taken, this process works on them, and on what is kept no longer. */
+/** Where requests to erase are taken, this process works on them, and on what projects keep no longer. */
 function eraseWhoIsAsked(
   { roles, shards, dataDir }: Config,
   { clickhouse, control, erasures, projects, ...parts }: Foundation,

@@ -80,7 +80,9 @@ interface Project {
   displayName: string;
 }
 
-it('erases again what a restored backup has of erased persons', { timeout: 1_800_000 }, async () => {
+it('erases again what a restored backup has of erased persons', {
+  timeout: 1_800_000,
+}, async () => {
   stack = await startStack({ dataDir: from });
   const events = [ada, anonymousAda, eve, bob].map((distinctId) => newEvent({ distinctId }));
   expect((await batchCreate(stack, events)).status).toBe(200);
