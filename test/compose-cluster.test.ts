@@ -13,9 +13,9 @@ import { splitGroups } from '../platform/clickhouse/store-urls.ts';
 import { readConfig } from '../platform/config.ts';
 import { createLog } from '../platform/log.ts';
 import { processRoles } from '../platform/members/process-roles.ts';
+import { ownPort } from './harness/listen.ts';
 import { createReadiness } from './harness/servers/broker.ts';
 import { type ChildServer, startChildServer } from './harness/servers/child-server.ts';
-import { freePorts } from './harness/servers/cluster/broker-cluster.ts';
 import { root } from './harness/source-tree.ts';
 
 const text = (name: string): string => readFileSync(join(root, name), 'utf8');
@@ -191,7 +191,7 @@ it('what the servers read is well formed, and all that it asks for is set', () =
 });
 
 it('three brokers become a cluster by it, whose routes ask for the password', async () => {
-  const ports = await freePorts(3);
+  const ports = await Promise.all([ownPort(), ownPort(), ownPort()]);
   const routes = (password: string) =>
     ports.map((port) => `"nats-route://millrace:${password}@127.0.0.1:${port}"`);
   const start = (place: number, password = 'between'): Promise<ChildServer> => {

@@ -1,19 +1,11 @@
 // An upgrade whose migration takes long: the service says on each of its ports that it lives and is not ready, and
 // takes them over once its tables are made. The gate is the lock that a process holds while it makes a table anew.
 
-import { createServer } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { batchCreate, eventually, newEvent } from './harness/clients/client.ts';
-import { listen } from './harness/listen.ts';
+import { ownPort } from './harness/listen.ts';
 import { startStack } from './harness/servers/stack.ts';
 import { startOldDatabase } from './harness/tables/old-database.ts';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 interface Answer {
   status: number;
@@ -35,8 +27,11 @@ it.each([1, 2])(
     await command(
       "CREATE TABLE remake_lock (renewed DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY renewed",
     );
-    await command('INSERT INTO remake_lock SELECT now64(3)');
-    const [port, operatorPort] = [await freePort(), await freePort()];
+    const renew = () => command('INSERT INTO remake_lock SELECT now64(3)');
+    await renew();
+    const renewing = setInterval(() => void renew().catch(() => {}), 5_000);
+    onTestFinished(() => clearInterval(renewing));
+    const [port, operatorPort] = [await ownPort(), await ownPort()];
     const starting = startStack({
       env: { CLICKHOUSE_URL: old.engine.url, MILLRACE_OPERATOR_PORT: String(operatorPort) },
       args: ['--port', String(port), '--ingest', String(count)],

@@ -1,9 +1,9 @@
 // MILLRACE_OPERATOR_PORT moves the detailed pages to a port of their own. One process holds it, also where several
 // serve the public port.
 
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchCreate, eventually, newEvent } from './harness/clients/client.ts';
+import { ownPort } from './harness/listen.ts';
 import { type Stack, signalProcess, startStack } from './harness/servers/stack.ts';
 
 const token = 'sixteen-or-more-characters';
@@ -11,7 +11,7 @@ let stack: Stack;
 let operatorUrl: string;
 
 beforeAll(async () => {
-  const port = await freePort();
+  const port = await ownPort();
   operatorUrl = `http://127.0.0.1:${port}`;
   stack = await startStack({
     args: ['--ingest', '2'],
@@ -85,12 +85,4 @@ async function processes(): Promise<string[]> {
 async function read(url: string, init: RequestInit = {}): Promise<[number, string]> {
   const response = await fetch(url, init);
   return [response.status, await response.text()];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -3,7 +3,6 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -14,6 +13,7 @@ import { signatureHeaders } from '../webhooks/delivery/sending/signature.ts';
 import { examplePayload } from '../webhooks/management/catalogue/event-types.ts';
 import { requireValue } from '../webhooks/management/schema/check-value.ts';
 import { createContent } from '../webhooks/management/schema/webhook-schema.ts';
+import { ownPort } from './harness/listen.ts';
 import { root } from './harness/source-tree.ts';
 
 const guide = readFileSync(join(root, 'docs/webhooks.md'), 'utf8');
@@ -135,7 +135,7 @@ async function start(language: Language): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-guide-'));
   const file = join(folder, language.file);
   writeFileSync(file, programIn(language.name));
-  const port = await freePort();
+  const port = await ownPort();
   const [program, ...args] = language.command(file, port);
   const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
   const child = spawn(program, args, { env, stdio: 'ignore', detached: true });
@@ -152,12 +152,4 @@ async function start(language: Language): Promise<string> {
 /** With what it started: Go runs a program of its own making. */
 function end(child: ChildProcess): void {
   if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

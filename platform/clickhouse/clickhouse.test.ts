@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { createServer } from 'node:net';
 import { Int64, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ownPort } from '../../test/harness/listen.ts';
 import { inDatabase } from '../../test/harness/servers/engine.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
 import { createLog } from '../log.ts';
@@ -31,15 +31,6 @@ async function failureOfCall(call: Promise<unknown>): Promise<{ code: string; me
 const command = (query: string): Promise<unknown> => client.command({ query });
 const numbers = (values: bigint[]): Uint8Array =>
   tableToIPC(new Table({ n: vectorFromArray(values, new Int64()) }), 'stream');
-
-async function emptyPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
 
 it('gives up a statement that sends nothing within the timeout', async () => {
   const options = { log, maxConnections: 1, requestTimeoutMs: 100 };
@@ -91,7 +82,7 @@ describe('a failure', () => {
   });
 
   it('of a server that is not there is to be retried', async () => {
-    const url = `http://127.0.0.1:${await emptyPort()}/x`;
+    const url = `http://127.0.0.1:${await ownPort()}/x`;
     const nobody = createClickHouse(url, { log, maxConnections: 1 });
     const call = nobody.command({ query: 'SELECT 1' });
     expect(await failureOfCall(call)).toEqual({ code: 'ECONNREFUSED', meaning: 'retry' });

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AttemptRecord } from '../../platform/webhooks/attempt-record.ts';
 import { eventually } from '../../test/harness/clients/client.ts';
+import { ownPort } from '../../test/harness/listen.ts';
 import {
   type DeliveryBroker,
   newDelivery,
@@ -12,7 +13,6 @@ import {
 } from '../../test/harness/webhooks/delivery-broker.ts';
 import {
   type Receiver,
-  refusingPort,
   startReceiver,
   startSilentServer,
 } from '../../test/harness/webhooks/receiver.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const other = (id: string, endpointUrl: string) => ({ id, endpointUrl });
   await deliveries.setWebhooks(organization, [
     ...paths.map((path) => ({ id: idOf(path), endpointUrl: receiver.url(path) })),
-    other('refusing', `http://127.0.0.1:${await refusingPort()}/`),
+    other('refusing', `http://127.0.0.1:${await ownPort()}/`),
     other('hanging', `http://127.0.0.1:${silent.port}/`),
     other('unknown-name', 'https://nobody.invalid/'),
     other('inside', 'https://10.0.0.1/'),

@@ -3,11 +3,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../clients/client.ts';
-import { listen } from '../listen.ts';
+import { ownPort } from '../listen.ts';
 import { root } from '../source-tree.ts';
 
 export type ProxyName = 'nginx' | 'caddy';
@@ -59,7 +59,7 @@ export interface Sent {
 /** In front of a service on a port of this machine. */
 export async function startProxy(name: ProxyName, servicePort: number): Promise<RecipeProxy> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-proxy-'));
-  const port = await freePort();
+  const port = await ownPort();
   const [block = ''] = recipe(name === 'nginx' ? 'nginx' : 'Caddy', languages[name]);
   const own = block.replaceAll('127.0.0.1:8080', `127.0.0.1:${servicePort}`);
   const child =
@@ -75,13 +75,6 @@ export async function startProxy(name: ProxyName, servicePort: number): Promise<
     throw error;
   });
   return { send: (host, path, options) => sendTo(port, host, path, options), stop };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function startNginx(directory: string, block: string, port: number): ChildProcess {

@@ -5,12 +5,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectBroker, type JetStreamManager } from '../../../platform/broker/nats.ts';
 import {
-  anyPort,
   brokerConfiguration,
   brokerUrl,
   newAuthorization,
 } from '../../../platform/engines/broker-configuration.ts';
 import { createLog } from '../../../platform/log.ts';
+import { ownPort } from '../listen.ts';
 import { type ChildServer, startChildServer } from './child-server.ts';
 
 export interface BrokerOptions {
@@ -28,11 +28,12 @@ const uid = process.getuid?.() ?? 0;
 const binary = process.env['MILLRACE_NATS_SERVER'] ?? 'nats-server';
 
 /** Resolves when the server accepts clients, JetStream included. Its URL is the service's. */
-export function startBroker(options: BrokerOptions = {}): Promise<ChildServer> {
+export async function startBroker(options: BrokerOptions = {}): Promise<ChildServer> {
   const { authorization = newAuthorization() } = options;
   const program = {
     name: 'broker',
-    freePort: anyPort,
+    // A broker that is killed comes back to it.
+    freePort: await ownPort(),
     command: (dir: string, port: number) => {
       const configuration = brokerConfiguration({ port, authorization, storeDir: dir });
       return [binary, '-c', writeConfiguration(dir, configuration, options)];

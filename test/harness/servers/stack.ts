@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { socketUrl } from '../../../platform/clickhouse/server-url.ts';
 import { readBrokerUrl } from '../../../platform/engines/broker-configuration.ts';
 import { eventually } from '../clients/client.ts';
+import { ownPort } from '../listen.ts';
 import { root } from '../source-tree.ts';
 import { copyStopped } from '../stopped-copy.ts';
 import { migratedDirectory } from './engine.ts';
@@ -73,7 +74,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const lines: string[] = [];
   const { dist = join(root, 'dist'), isKept = false } = options;
   const main = join(dist, isKept ? 'door.js' : 'main.js');
-  const args = [...nodeFlags, main, '--json', '--port', '0', '--data', dataDir];
+  // Whoever starts it again at its address finds the port free.
+  const port = String(await ownPort());
+  const args = [...nodeFlags, main, '--json', '--port', port, '--data', dataDir];
   const outside = (path: string): string => options.disk?.outside(path) ?? path;
   const [program = '', ...words] = [...(options.disk?.enter ?? []), process.execPath, ...args];
   const service = spawn(program, [...words, ...(options.args ?? [])], {

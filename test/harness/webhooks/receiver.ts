@@ -210,14 +210,6 @@ export async function startUnreachableServer(host: string): Promise<SilentServer
   };
 }
 
-/** A port at which nothing listens, for the moment. */
-export async function refusingPort(): Promise<number> {
-  const server = createTcpServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** A certificate for the names that it signed itself, and that was valid until yesterday. */
 export function expiredCertificate(names: string): { key: string; cert: string } {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-cert-'));

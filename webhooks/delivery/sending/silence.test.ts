@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../platform/clock.ts';
 import { networks } from '../../../platform/private-networks.ts';
 import type { WebhookRecord } from '../../../platform/webhooks/webhook-record.ts';
+import { ownPort } from '../../../test/harness/listen.ts';
 import { selfSigned } from '../../../test/harness/servers/mail-server.ts';
 import { newDelivery, testSecret } from '../../../test/harness/webhooks/delivery-broker.ts';
 import {
-  refusingPort,
   resetConnection,
   startReceiver,
   startSilentServer,
@@ -123,7 +123,7 @@ describe.each(Object.entries(hosts))('a receiver at %s', (name, host) => {
   });
 
   it('that refuses connections: a failed connection, of no time', async () => {
-    const { attempt } = await attemptAt(`https://${name}:${await refusingPort()}/`);
+    const { attempt } = await attemptAt(`https://${name}:${await ownPort()}/`);
     expect(attempt).toMatchObject({ error: 'connection_failed', responseCode: 0, durationMs: 0 });
   });
 

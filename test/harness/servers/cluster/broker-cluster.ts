@@ -1,11 +1,11 @@
 // Three real nats-servers of one cluster on loopback, with the embedded broker's users and rights, and their failures:
 // a server that is killed, frozen, started again. Ends only processes that it started.
 
-import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectBroker, type NatsConnection } from '../../../../platform/broker/nats.ts';
 import { newAuthorization } from '../../../../platform/engines/broker-configuration.ts';
 import { createLog } from '../../../../platform/log.ts';
+import { ownPort } from '../../listen.ts';
 import { startBroker } from '../broker.ts';
 import type { ChildServer } from '../child-server.ts';
 
@@ -33,7 +33,7 @@ const readyTimeoutMs = 120_000;
 /** Resolves when the cluster makes streams. */
 export async function startBrokerCluster(): Promise<BrokerCluster> {
   const authorization = newAuthorization();
-  const ports = await freePorts(names.length);
+  const ports = await Promise.all(names.map(ownPort));
   const routes = ports.map((port) => `nats-route://127.0.0.1:${port}`);
   const resets = new Set<string>();
   const onLine = (line: string): void => {
@@ -94,18 +94,4 @@ async function untilMeta(connection: NatsConnection): Promise<void> {
       await delay(100);
     }
   }
-}
-
-/** Held all at once, so that they differ. */
-export async function freePorts(count: number): Promise<number[]> {
-  const probes = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const probe = createServer();
-      await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-      return probe;
-    }),
-  );
-  const ports = probes.map((probe) => (probe.address() as AddressInfo).port);
-  await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))));
-  return ports;
 }
