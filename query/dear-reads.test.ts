@@ -85,7 +85,8 @@ describe('a part that nearly matches', () => {
     // Neighbours add to a measurement and never take from it: work that is too much is above in every one.
     const least = async (value: string): Promise<number> => {
       let ms = await timed(value);
-      for (let run = 1; run < 5 && ms >= 10 * plainMs; run++) ms = Math.min(ms, await timed(value));
+      for (let run = 1; run < 20 && ms >= 10 * plainMs; run++)
+        ms = Math.min(ms, await timed(value));
       return ms;
     };
     expect(await least(nearMatch)).toBeLessThan(10 * plainMs);

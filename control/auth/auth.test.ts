@@ -159,9 +159,9 @@ describe('passwords', () => {
       times.known.push(await time(email));
       times.unknown.push(await time(`nobody${round}@example.com`));
     }
-    const median = (values: number[]) => values.sort((a, b) => a - b)[3] ?? 0;
-    // Without a hash to check in its place, an unknown address would be answered some 50 times faster.
-    expect(median(times.unknown)).toBeGreaterThan(median(times.known) / 3);
+    // Neighbours add to a measurement and never take from it. Without a hash to check in its place, an unknown address
+    // would be answered some 50 times faster.
+    expect(Math.min(...times.unknown)).toBeGreaterThan(Math.min(...times.known) / 3);
   });
 
   it.each([
