@@ -117,7 +117,8 @@ describe('the queue', () => {
     expect(times).toHaveLength(2);
     const [first = 0, second = 0] = times;
     expect(first).toBeGreaterThanOrEqual(before);
-    expect(second).toBeGreaterThanOrEqual(first + 100);
+    // A timer may end a millisecond before its time on the wall.
+    expect(second).toBeGreaterThanOrEqual(first + 99);
     expect(second).toBeLessThanOrEqual(Date.now());
   });
 
