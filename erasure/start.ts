@@ -3,7 +3,8 @@
 
 import { buckets } from '../platform/broker/buckets.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
-import { readErasureWork } from '../platform/erasure/erasure-record.ts';
+import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
+import { type ErasureRecord, readErasureWork } from '../platform/erasure/erasure-record.ts';
 import { runTurns, type Turns } from '../platform/turns/run-turns.ts';
 import type { ErasureParts } from './erasure-parts.ts';
 import { type RetainedParts, takeRetainedTurn } from './retained/take-retained-turn.ts';
@@ -17,6 +18,7 @@ const all: readonly Work[] = ['requests', 'retained', 'files'];
 const filesEveryMs = 30_000;
 
 interface ErasureOptions extends Omit<ErasureParts, 'work'>, Pick<RetainedParts, 'projects'> {
+  requests: ErasureParts['requests'] & Pick<WatchedBucket<ErasureRecord>, 'get'>;
   /** With files of kept exports and of imports. */
   dataDir: string;
 }

@@ -15,6 +15,7 @@ import {
   erasureWorkKey,
   isOpen,
   noWork,
+  quietMs,
 } from '../platform/erasure/erasure-record.ts';
 import { HeldRecord, isLeased, LeaseLost } from '../platform/turns/held-record.ts';
 import type { ErasureParts, StepContext, StepEnd, TakeStep } from './erasure-parts.ts';
@@ -34,11 +35,6 @@ const maxRequests = 200;
 const maxWholes = 20;
 /** Somebody who goes on sending is somebody new after so many rounds. */
 const maxRounds = 3;
-/**
- * From a deletion's request to its data: what was let in before is accepted or refused by then. Keys are gone within a
- * second, a publication has 5 s, and what is held of private keys counts for 10 s at most.
- */
-const quietMs = 20_000;
 /** A change of a profile waits for its writer. */
 const changeMs = 60_000;
 

@@ -2,7 +2,11 @@
 // look whether anything is left. Each may be taken again.
 
 import { deadLetterStream } from '../../platform/broker/streams.ts';
-import type { DeletionStep, ErasureRecord } from '../../platform/erasure/erasure-record.ts';
+import {
+  type DeletionStep,
+  type ErasureRecord,
+  quietMs,
+} from '../../platform/erasure/erasure-record.ts';
 import { mentions, namesOf } from '../../platform/erasure/mentions.ts';
 import { webhookStreams } from '../../platform/webhooks/webhook-streams.ts';
 import type { ErasureParts, StepContext, StepEnd, TakeStep } from '../erasure-parts.ts';
@@ -30,25 +34,32 @@ export async function lookAtRest(
   return countRows(parts, context);
 }
 
-async function endRecords(
-  parts: ErasureParts,
-  { batch, requests, change, keep }: StepContext,
-): Promise<StepEnd> {
+async function endRecords(parts: ErasureParts, context: StepContext): Promise<StepEnd> {
+  let { batch } = context;
   let end: StepEnd = 'done';
-  for (const request of requests) {
+  const onClose = async (): Promise<void> => {
+    batch = { ...batch, closedAtMs: parts.clock.nowMs() };
+    await context.keep(batch);
+  };
+  for (const request of context.requests) {
     // Each takes some hundred questions to the broker: the lease is kept.
-    await keep(batch);
-    if (request.status === 'pending') await change(request.requestId, { status: 'processing' });
-    if ((await endOne(parts, request)) === 'later') end = 'later';
+    await context.keep(batch);
+    const { requestId, status } = request;
+    if (status === 'pending') await context.change(requestId, { status: 'processing' });
+    if ((await endOne(parts, request, onClose)) === 'later') end = 'later';
   }
   return end;
 }
 
-async function endOne(parts: ErasureParts, request: ErasureRecord): Promise<StepEnd> {
+async function endOne(
+  parts: ErasureParts,
+  request: ErasureRecord,
+  onClose: () => Promise<void>,
+): Promise<StepEnd> {
   const kind = request.whole?.kind;
   switch (kind) {
     case 'project':
-      return endProject(parts, request);
+      return endProject(parts, request, onClose);
     case 'organization':
       await endOrganization(parts, request.requestId);
       return 'done';
@@ -70,6 +81,9 @@ async function awaitStored(
 ): Promise<StepEnd> {
   const requests = context.requests.filter(({ projectId }) => projectId !== '');
   if (requests.length === 0) return 'done';
+  const { closedAtMs } = context.batch;
+  if (closedAtMs !== undefined && Math.abs(parts.clock.nowMs() - closedAtMs) < quietMs)
+    return 'later';
   if ((await awaitQueue(parts, { ...context, requests })) === 'later') return 'later';
   for (const { projectId } of requests) {
     await parts.profiles.change(projectId, { kind: 'forget' }, signal);

@@ -16,14 +16,20 @@ import { openKeys, removeKeys, removeKeysOf } from './remove-keys.ts';
 
 const endedExports = { reason: 'its project was deleted' };
 
-/** `later`: files of its kept exports are still there. */
+/** `later`: files of its kept exports are still there. `onClose` is told where the project was open before. */
 export async function endProject(
   parts: ErasureParts,
   { projectId, whole }: Pick<ErasureRecord, 'projectId' | 'whole'>,
+  onClose: () => Promise<void>,
 ): Promise<StepEnd> {
   const { nats, requests } = parts;
   const organizationId = whole?.organizationId ?? '';
-  await (await openKeys(nats, buckets.projects)).delete(projectId);
+  const projects = await openKeys(nats, buckets.projects);
+  if ((await projects.get(projectId))?.operation === 'PUT') {
+    // First: whoever dies in between finds it open once more, or knows when it was.
+    await onClose();
+    await projects.delete(projectId);
+  }
   await removeKeysOf(nats, projectId, [buckets.exports]);
   if (organizationId !== '') {
     await leaveOrganization(parts, organizationId, projectId);

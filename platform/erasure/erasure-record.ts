@@ -113,6 +113,11 @@ export interface ErasureBatch {
   round: number;
   /** Sequences up to which events must be stored before the cut, by shard; absent before the step `queue`. */
   queued?: readonly Omit<StoredMark, 'ahead'>[];
+  /**
+   * When the work itself found a project open and closed it, as after a restore: what was let in before has its time
+   * from then on. Absent where the method that was asked has closed it.
+   */
+  closedAtMs?: number;
   /** How often a cut was begun: the tokens of its inserts end with it. */
   cuts: number;
   /** What was stored at the last cut that was begun, and at the one before it. */
@@ -121,6 +126,12 @@ export interface ErasureBatch {
   /** Events that were found, by request. */
   events: Readonly<Record<string, number>>;
 }
+
+/**
+ * From the moment at which a project is closed to its data: what was let in before is accepted or refused by then. Keys
+ * are gone within a second, a publication has 5 s, and what memory holds of private keys counts for 10 s at most.
+ */
+export const quietMs = 20_000;
 
 /** The work that one process has at a time. */
 export interface ErasureWork extends LeasedRecord {
