@@ -167,6 +167,19 @@ it('an empty broker gets the demo of the file, with its ids and keys', async () 
   expectUsable(second);
 });
 
+it('a demo that somebody has deleted is made anew under other ids', async () => {
+  const before = await ensureDemo(options);
+  await projects.remove(before.projectId);
+  const isDeleted = (id: string): boolean => id === before.projectId;
+  const after = await ensureDemo({ ...options, isDeleted });
+  expect(after.organizationId).toBe(before.organizationId);
+  expect(after.projectId).not.toBe(before.projectId);
+  expect([after.publicKey, after.privateKey]).not.toContain(before.publicKey);
+  expectUsable(after);
+  expect(await ensureDemo({ ...options, isDeleted })).toEqual(after);
+  expect(projects.get(before.projectId)).toBeUndefined();
+});
+
 it('two data directories on one broker share the project, even when they start at once', async () => {
   const otherDir = mkdtempSync(join(tmpdir(), 'millrace-demo-'));
   const [demo, other] = await Promise.all([

@@ -13,3 +13,20 @@ it('a record of a newer version is no deletion: its deliveries come again until 
   kind = 'absent';
   expect(await admit(delivery)).toEqual({ kind: 'drop' });
 });
+
+it('a delivery of a deleted project is dropped, and its webhook goes on for others', async () => {
+  const delivery = newDelivery('org', 'hook');
+  const now = '2026-01-01T00:00:00.000Z';
+  const webhook = {
+    ...{ id: 'hook', name: '', description: '', endpointUrl: 'https://example.org/' },
+    ...({ status: 'ACTIVE', subscriptions: [], sealedSecret: '' } as const),
+    ...{ createTime: now, updateTime: now, activeTime: now },
+  };
+  const admit = createAdmission({
+    directory: { get: () => ({ organizationId: 'org', webhook }) },
+    bucket: { ask: async () => ({ kind: 'absent' }) },
+    isDeleted: (projectId) => projectId === 'gone',
+  });
+  expect(await admit({ ...delivery, projectId: 'gone' })).toEqual({ kind: 'drop' });
+  expect(await admit(delivery)).toMatchObject({ kind: 'send' });
+});
