@@ -33,17 +33,20 @@ it('removes exports and imports of deleted projects alone', async () => {
   // A directory that no process has used yet.
   await removeFiles(requests, dataDir);
   const exports = new ExportFiles(dataDir);
+  const scheduled = new ExportFiles(dataDir, 'scheduled-exports');
   const imports = new ImportFiles(dataDir);
   await exports.openDirectory();
   const record = create(ImportSchema, { id: 'i' });
   for (const projectId of ['gone', 'kept']) {
     await exports.make(projectId, 'e');
+    await scheduled.make(projectId, 's');
     writeFileSync(join(exports.directory, projectId, 'e', 'part'), 'rows');
     mkdirSync(join(imports.directory, 'ended', projectId), { recursive: true });
     await imports.begin(projectId, record);
   }
   await removeFiles(requests, dataDir);
   expect(await exports.projects()).toEqual(['kept']);
+  expect(await scheduled.projects()).toEqual(['kept']);
   expect((await imports.findLive('gone'))?.isCanceled).toBe(true);
   expect((await imports.findLive('kept'))?.isCanceled).toBe(false);
   // The runner has ended it.

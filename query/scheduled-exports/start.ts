@@ -102,7 +102,12 @@ export async function openScheduledExports(
   const rpc = createSchedulesRpc({ ...options, bucket, readSegments, openStore });
   const turns = runTurns<[key: string, record: ScheduleRecord]>({
     ...{ noun: 'scheduled export', clock, log, atOnce: scheduledExportsAtOnce },
-    all: () => [...bucket.records()].filter(([, record]) => isDue(record, clock.nowMs())),
+    // Nothing more of a project that is deleted leaves, though its schedules are there for some seconds.
+    all: () =>
+      [...bucket.records()].filter(
+        ([key, record]) =>
+          options.project(projectOfKey(key)) !== undefined && isDue(record, clock.nowMs()),
+      ),
     nameOf: ([key, { id, state, updateMs, nextFromMs }]) =>
       `${key} ${id} ${state} ${updateMs} ${nextFromMs}`,
     organizationOf: ([key]) => options.project(projectOfKey(key))?.organizationId ?? '',
