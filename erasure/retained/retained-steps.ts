@@ -40,17 +40,24 @@ export const takeStep: Readonly<Record<RetainedStep, TakeStep>> = {
   forget,
 };
 
-/** The names of properties count all events of a project: old ones are taken out by their complement. */
+/**
+ * The names of properties count all events of a project: old ones are taken out by their complement. `later`: there are
+ * more slices. Each fits into a statement's time.
+ */
 async function takeOutOfNames(
   _: RetainedParts,
-  { work, store }: RetainedContext,
+  { work, store, keep }: RetainedContext,
 ): Promise<StepEnd> {
+  const { nameSlices, slice } = work;
+  if (slice >= nameSlices) return 'done';
+  const rows = `${oldEventsSql(work)} AND cityHash64(event_id) % ${nameSlices} = ${slice}`;
   for (const { table, insertSql } of sharedSums) {
     // Rows of the other sum have their own time.
     if (table !== 'property_keys') continue;
-    await insert(store, insertSql(oldEventsSql(work)), `retained:${work.id}:${table}`);
+    await insert(store, insertSql(rows), `retained:${work.id}:${table}:${slice}`);
   }
-  return 'done';
+  await keep({ ...work, slice: slice + 1 });
+  return 'later';
 }
 
 /** `later`: there are more slices, or a deletion is under way. */

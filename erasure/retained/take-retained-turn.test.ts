@@ -238,14 +238,11 @@ it('answers as a project that never had older events, before the work and after 
   expect(await olderColumns(whole)).toContain('events.occur_time');
   await work(await partsOf(whole));
   expect(await olderColumns(whole)).toEqual([]);
+  // A reader without the filter finds no more.
+  keeping.delete(whole);
   const after = await answersOf(whole, true);
   for (const [name, answer] of after) expect(answer, name).toEqual(wanted.get(name));
   expect(after.size).toBe(wanted.size);
-  // Nor does a reader without the filter find more.
-  keeping.delete(whole);
-  for (const [name, answer] of await answersOf(whole, true)) {
-    expect(answer, name).toEqual(wanted.get(name));
-  }
   const sums = (id: string) =>
     rowsOf(`SELECT count(), uniqExact(distinct_id) FROM events WHERE project_id = '${id}'`);
   expect(await sums(whole)).toEqual(await sums(other));
@@ -275,7 +272,8 @@ it('says from when on events are counted, where the range begins earlier', async
 it('takes some days at a time, and leaves erasures the first place between two pieces', async () => {
   const projectId = await play(drawnRows(5, 60));
   let hasErasure = true;
-  const parts = await partsOf(projectId, pass, { maxEvents: 20, hasErasure: () => hasErasure });
+  const bounds = { maxEvents: 20, eventsAtOnce: 7 };
+  const parts = await partsOf(projectId, pass, { ...bounds, hasErasure: () => hasErasure });
   const bucket = await openBucket(nats, buckets.instance, readErasureWork);
   const current = async () => {
     const found = await bucket.get(erasureWorkKey);
@@ -309,7 +307,7 @@ it('takes some days at a time, and leaves erasures the first place between two p
 });
 
 /** All steps take many minutes; odd, so that every other one is done. */
-const everyStep = 7;
+const everyStep = 11;
 
 it('goes on after a death between its steps, whether the last one was done or not', async () => {
   const counting = new Mortal(Number.POSITIVE_INFINITY, false);

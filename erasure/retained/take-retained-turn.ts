@@ -25,8 +25,9 @@ export interface RetainedParts
   hasErasure(): boolean;
   /** The boundary up to which this process has found nothing more, by project. */
   lookedAtMs: Map<string, number>;
-  /** Of one piece of work; the usual ones unless given. */
+  /** Of one piece of work, and of one statement; the usual ones unless given. */
   maxEvents?: number;
+  eventsAtOnce?: number;
 }
 
 /** As the erasures'. */
@@ -34,8 +35,10 @@ const leaseMs = 90_000;
 const againMs = 500;
 /** A new boundary comes once a day, and a setting that changes at any moment. */
 const lookAgainMs = 10_000;
-/** A deletion reads and writes each part that has some, for the names of properties each event is read. */
+/** A deletion writes each part anew that has some of them. */
 const usualMaxEvents = 5_000_000;
+/** All columns of these are read, in some seconds; a statement has a minute. */
+const usualEventsAtOnce = 1_000_000;
 /** Ten years. */
 const maxDays = 3_700;
 
@@ -80,7 +83,7 @@ async function takeOne(parts: RetainedParts, held: Held, work: RetainedWork): Pr
   if (end === 'later') return;
   const now = held.record.retained ?? work;
   const next = retainedSteps[retainedSteps.indexOf(work.step) + 1];
-  await keep(held, next && { ...now, step: next });
+  await keep(held, next && { ...now, step: next, slice: 0 });
   if (next !== undefined) return;
   const { projectId, beforeMs } = work;
   const before = new Date(beforeMs).toISOString();
@@ -107,10 +110,12 @@ async function newWork(parts: RetainedParts): Promise<RetainedWork | undefined> 
 
 /** Undefined where no event is older. The oldest days first, as many as one piece may have, at least one. */
 async function workOf(
-  { nats, clickhouse, shards, clock, maxEvents = usualMaxEvents }: RetainedParts,
+  parts: RetainedParts,
   projectId: string,
   fromMs: number,
 ): Promise<RetainedWork | undefined> {
+  const { nats, clickhouse, shards, clock } = parts;
+  const { maxEvents = usualMaxEvents, eventsAtOnce = usualEventsAtOnce } = parts;
   const shard = shardOf(projectId, shards);
   const group = shard % clickhouse.all.length;
   const store = clickhouse.ofShard(shard);
@@ -122,23 +127,19 @@ async function workOf(
   );
   const [first] = days;
   if (first === undefined) return undefined;
-  let [last, events] = [Number(first[0]), 0];
-  for (const [day, count] of days) {
-    events += Number(count);
-    if (events > maxEvents) break;
+  let [last, events] = [Number(first[0]), Number(first[1])];
+  for (const [day, count] of days.slice(1)) {
+    if (events + Number(count) > maxEvents) break;
     last = Number(day);
+    events += Number(count);
   }
   const beforeMs = (last + 1) * dayMs;
   const profiles = await countProfiles(store, `${rows} AND occur_time < ${momentSql(beforeMs)}`);
   return {
     ...{ id: randomUUID(), projectId, group, beforeMs, startedMs: clock.nowMs() },
-    ...{
-      step: 'sums',
-      stored,
-      slices: Math.ceil(profiles / profilesAtOnce),
-      slice: 0,
-      attempts: 0,
-    },
+    ...{ step: 'sums', stored, slice: 0, attempts: 0 },
+    nameSlices: Math.ceil(events / eventsAtOnce),
+    slices: Math.ceil(profiles / profilesAtOnce),
   };
 }
 

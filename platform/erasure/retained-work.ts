@@ -20,8 +20,10 @@ export interface RetainedWork {
   step: RetainedStep;
   /** What was stored when the work began: events that came later are left to the next piece. */
   stored: readonly StoredMark[];
-  /** Profiles are counted anew in so many slices; the one that is next. */
+  /** Names of properties are counted in so many slices of the events, profiles anew in so many of theirs. */
+  nameSlices: number;
   slices: number;
+  /** The one of the step that is next. */
   slice: number;
   /** How often a slice was taken out: the tokens of its inserts end with it. */
   attempts: number;
@@ -35,7 +37,15 @@ export function isRetainedWork(value: unknown): value is RetainedWork {
   const takenOut: unknown = Reflect.get(value, 'takenOut');
   return (
     hasTexts(value, ['id', 'projectId']) &&
-    hasNumbers(value, ['group', 'beforeMs', 'startedMs', 'slices', 'slice', 'attempts']) &&
+    hasNumbers(value, [
+      'group',
+      'beforeMs',
+      'startedMs',
+      'nameSlices',
+      'slices',
+      'slice',
+      'attempts',
+    ]) &&
     retainedSteps.some((known) => known === step) &&
     Array.isArray(Reflect.get(value, 'stored')) &&
     (takenOut === undefined || Array.isArray(takenOut))
