@@ -13,6 +13,7 @@ import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse
 import { oneGroup } from '../../platform/clickhouse/groups.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts';
 import { erasureWorkKey, readErasureWork } from '../../platform/erasure/erasure-record.ts';
+import type { RetainedWork } from '../../platform/erasure/retained-work.ts';
 import { writersHoldSubject } from '../../platform/ledger/writers-hold.ts';
 import { createLog } from '../../platform/log.ts';
 import { retainedFromMs } from '../../platform/retained/retained-from.ts';
@@ -167,18 +168,25 @@ async function partsOf(
   };
 }
 
-/** Takes turns until nothing is left to do. */
-async function work(parts: RetainedParts): Promise<void> {
+async function current(): Promise<RetainedWork | undefined> {
   const bucket = await openBucket(nats, buckets.instance, readErasureWork);
-  for (let turns = 0; turns < 3_000; turns++) {
+  const found = await bucket.get(erasureWorkKey);
+  return found.kind === 'found' ? found.record.retained : undefined;
+}
+
+/** Takes turns until no piece is under way and `isDone`; by count, not by time. */
+async function takeTurns(parts: RetainedParts, isDone: () => boolean): Promise<void> {
+  for (let turns = 0; turns < 10_000; turns++) {
     nowMs = Math.max(nowMs + 1, await takeRetainedTurn(parts));
-    const found = await bucket.get(erasureWorkKey);
-    const isOpen = found.kind === 'found' && found.record.retained !== undefined;
-    if (!isOpen && parts.lookedAtMs.size > 0) return;
+    if ((await current()) === undefined && isDone()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error('the work does not end');
 }
+
+/** Until nothing is left to do. */
+const work = (parts: RetainedParts): Promise<void> =>
+  takeTurns(parts, () => parts.lookedAtMs.size > 0);
 
 async function rowsOf(sql: string): Promise<unknown[][]> {
   const result = await clickhouse.query({ query: sql, format: 'JSONCompactEachRow' });
@@ -274,11 +282,6 @@ it('takes some days at a time, and leaves erasures the first place between two p
   let hasErasure = true;
   const bounds = { maxEvents: 20, eventsAtOnce: 7 };
   const parts = await partsOf(projectId, pass, { ...bounds, hasErasure: () => hasErasure });
-  const bucket = await openBucket(nats, buckets.instance, readErasureWork);
-  const current = async () => {
-    const found = await bucket.get(erasureWorkKey);
-    return found.kind === 'found' ? found.record.retained : undefined;
-  };
   await takeRetainedTurn(parts);
   expect(await current()).toBeUndefined();
   hasErasure = false;
@@ -286,15 +289,7 @@ it('takes some days at a time, and leaves erasures the first place between two p
   hasErasure = true;
   const first = await current();
   expect(first?.beforeMs).toBeLessThan(boundaryMs);
-  await expect
-    .poll(
-      async () => {
-        nowMs = Math.max(nowMs + 1, await takeRetainedTurn(parts));
-        return current();
-      },
-      { interval: 10 },
-    )
-    .toBeUndefined();
+  await takeTurns(parts, () => true);
   const [[oldest] = []] = await rowsOf(
     `SELECT toUnixTimestamp64Milli(min(occur_time)) FROM events WHERE project_id = '${projectId}'`,
   );
