@@ -49,6 +49,7 @@ const entries = new Set([
   // Copied to where the packages are installed, and run there.
   ...[
     'test/harness/sdks/node-plays.mjs',
+    'test/harness/sdks/storage-server.mjs',
     'test/harness/sdks/browser-plays.mjs',
     'test/harness/sdks/agent-plays.mjs',
   ],

@@ -24,7 +24,8 @@ const smoke = 'bench/smoke.test.ts';
 const ownProcess =
   /\bvi\.|\bprocess\.(?!env\['\w+'\] \?\?)|\bperformance\.(?!now\b)|gzip|\bglobal(This)?\.|node:(child_process|worker_threads|perf_hooks)/;
 /** Names in a file that starts servers. */
-const servers = /harness\/(backups|clients|insights|servers|services|tables|web|webhooks)\//;
+const servers =
+  /harness\/(backups|clients|exports|insights|servers|services|tables|web|webhooks)\//;
 
 /** What a file starts, the dearest first, and the seconds that such a file takes where it has not run yet. */
 const started = [

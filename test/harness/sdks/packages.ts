@@ -40,6 +40,9 @@ export const agentPackages = [
   '@ai-sdk/mcp@2.0.99',
 ];
 
+/** S3-compatible storage. Of its name alone, s3rver 3.7.1 takes any signature of version 4. */
+export const storagePackages = ['@20minutes/s3rver@5.0.0'];
+
 const installMs = 280_000;
 
 /** Returns the folder, which the caller removes. Scripts of packages do not run. */
