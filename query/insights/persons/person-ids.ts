@@ -3,9 +3,10 @@
 
 import { maxQuestionMs, minQuestionMs } from '../../../platform/limits.ts';
 import { createBindings } from '../../filters/bindings.ts';
+import { kindsOf, kindsSql } from '../../filters/event-kinds.ts';
 import { profileKeySql } from '../../identity/identity-sql.ts';
 import type { Statement } from '../../read-rows.ts';
-import { eventsWhere, every } from '../read/event-condition.ts';
+import { both, type EventCondition, eventsWhere, every } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
 import { keySetSql, keyTextSql, mergedIdsSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
@@ -15,14 +16,20 @@ export type ReadRows = (statement: Statement, maxRows: number) => Promise<unknow
 
 type Ids = ReadonlyMap<string, string>;
 
-/** By their keys in hex. Those whose events lie outside the question's range are looked for at all times. */
+/**
+ * By their keys in hex. Who is behind a number did what the question names in its range; those who have other events
+ * alone under an id of their own are looked for among all events at all times.
+ */
 export async function idsOf(
   question: Question,
   keys: readonly string[],
   read: ReadRows,
 ): Promise<Ids> {
   const ids = new Map<string, string>();
-  const always = { ...question, fromMs: minQuestionMs, toMs: maxQuestionMs };
+  const always = {
+    ...{ ...question, fromMs: minQuestionMs, toMs: maxQuestionMs },
+    spec: { ...question.spec, events: [] },
+  };
   const looks = [
     (rest: readonly string[]) => ownIds(question, rest, read),
     (rest: readonly string[]) => mergedIds(question.projectId, rest, read),
@@ -40,8 +47,9 @@ export async function idsOf(
 async function ownIds(asked: Question, keys: readonly string[], read: ReadRows): Promise<Ids> {
   const question = { ...asked, everyEvent: every, bindings: asked.bindings.fork() };
   const list = keySetSql(question.bindings.bind('Array(String)', keys));
+  const isAsked = eventsWhere(`(NOT cookieless AND profile_key IN ${list})`);
   const sql = readEventsSql(question, {
-    condition: eventsWhere(`(NOT cookieless AND profile_key IN ${list})`),
+    condition: both(ofNamedKinds(question), isAsked),
     columns: { key: keyTextSql('byteSwap(profile_key)'), id: 'distinct_id' },
   });
   const statement = {
@@ -49,6 +57,14 @@ async function ownIds(asked: Question, keys: readonly string[], read: ReadRows):
     params: question.bindings.params,
   };
   return idsIn(await read(statement, keys.length));
+}
+
+/** The events of a kind lie together in each day, so that few of all rows are read where each event has its kinds. */
+function ofNamedKinds({ spec, bindings }: Question): EventCondition {
+  const kinds = spec.events.map(({ event }) => (event === undefined ? [] : kindsOf(event)));
+  if (kinds.some(({ length }) => length === 0)) return every;
+  const isNamed = kindsSql({ kind: '', kinds: kinds.flat() }, bindings);
+  return isNamed === undefined ? every : eventsWhere(isNamed);
 }
 
 /** Of those into whom others were merged, to their external ids. */
