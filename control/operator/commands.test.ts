@@ -11,12 +11,18 @@ import { connectBroker } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { readConfig } from '../../platform/config.ts';
+import {
+  readScheduleRecord,
+  scheduleKey,
+  scheduleSecretPurpose,
+} from '../../platform/exports/schedule-record.ts';
 import { createLog } from '../../platform/log.ts';
 import { instanceKeyPath, openSecretBox } from '../../platform/secrets/secret-box.ts';
 import {
   readOrganizationWebhooks,
   webhookSecretPurpose,
 } from '../../platform/webhooks/webhook-record.ts';
+import { newSchedule } from '../../test/harness/exports/new-schedule.ts';
 import { startBroker } from '../../test/harness/servers/broker.ts';
 import { startMailServer } from '../../test/harness/servers/mail-server.ts';
 import { useBroker } from '../../test/harness/servers/use-servers.ts';
@@ -208,13 +214,24 @@ it('rotates the instance key: secrets still open, the old key ends when it is to
   );
   const sealedCurrentSecret = box.seal('whsec_1', purpose);
   await webhooks.create(orgId, { schemaVersion: 1, sealedCurrentSecret, webhooks: [] });
+  const { exportSchedules } = buckets;
+  const schedules = await openBucket(accounts.connection, exportSchedules, readScheduleRecord);
+  const schedule = newSchedule(0, { endpoint: 'https://s3.example.com', sealedSecret: '' });
+  const purposeOfKey = scheduleSecretPurpose(schedule.id);
+  const sealedSecret = box.seal('of the bucket', purposeOfKey);
+  const key = scheduleKey('prj_1', 0);
+  await schedules.create(key, { ...schedule, target: { ...schedule.target, sealedSecret } });
   const { secret } = await setUpSecondFactor(accounts, session, Date.now());
   const before = readFileSync(instanceKeyPath(accounts.dataDir), 'utf8');
   const elsewhere = mkdtempSync(join(directory, 'elsewhere-'));
   copyFileSync(instanceKeyPath(accounts.dataDir), instanceKeyPath(elsewhere));
   expect(await rotateInstanceKeyCommand(operator, { dropOld: false })).toContain(
-    '3 secrets sealed',
+    '4 secrets sealed',
   );
+  const kept = await schedules.get(key);
+  if (kept.kind !== 'found') throw new Error(kept.kind);
+  expect(kept.record.target.sealedSecret).not.toBe(sealedSecret);
+  expect(box.open(kept.record.target.sealedSecret, purposeOfKey)).toBe('of the bucket');
   const resealed = await webhooks.get(orgId);
   if (resealed.kind !== 'found') throw new Error(resealed.kind);
   expect(resealed.record.sealedCurrentSecret).not.toBe(sealedCurrentSecret);
@@ -228,6 +245,7 @@ it('rotates the instance key: secrets still open, the old key ends when it is to
   if (ended.kind !== 'found') throw new Error(ended.kind);
   expect(box.open(ended.record.sealedCurrentSecret, purpose)).toBe('whsec_2');
   await kv.delete(orgId);
+  await schedules.kv.delete(key);
   const after = JSON.parse(readFileSync(instanceKeyPath(accounts.dataDir), 'utf8'));
   expect(Object.keys(after.keys)).toEqual([after.current]);
   expect(before).not.toContain(after.current);

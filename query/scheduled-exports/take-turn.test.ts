@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { create, toJson } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker } from '../../platform/broker/nats.ts';
@@ -22,17 +21,9 @@ import { createLog } from '../../platform/log.ts';
 import { systemInternet } from '../../platform/mail/internet.ts';
 import type { Mail, MailOutcome } from '../../platform/mail/mail.ts';
 import { networks } from '../../platform/private-networks.ts';
-import {
-  ExportFormat,
-  ExportQuerySchema,
-  ExportWhat,
-} from '../../proto/gen/shared/exports/v1/exports_pb.js';
-import {
-  type S3Server,
-  s3Key,
-  s3Region,
-  startS3Server,
-} from '../../test/harness/exports/s3-server.ts';
+import { ExportFormat, ExportWhat } from '../../proto/gen/shared/exports/v1/exports_pb.js';
+import { newSchedule, scheduledQuery } from '../../test/harness/exports/new-schedule.ts';
+import { type S3Server, s3Key, startS3Server } from '../../test/harness/exports/s3-server.ts';
 import { useBroker, useEngine } from '../../test/harness/servers/use-servers.ts';
 import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
@@ -105,26 +96,8 @@ beforeEach(async () => {
 
 async function begin(fields: Partial<ScheduleRecord> = {}): Promise<void> {
   key = scheduleKey(projectId, place++);
-  await states.create(key, { ...newRecord(), ...fields });
-}
-
-function queryAs(what: ExportWhat, format = ExportFormat.NDJSON) {
-  return toJson(ExportQuerySchema, create(ExportQuerySchema, { what, format }));
-}
-
-function newRecord(): ScheduleRecord {
-  return {
-    ...{ schemaVersion: 1, id: randomUUID(), displayName: 'To the lake', customerId: 'ada' },
-    query: queryAs(ExportWhat.EVENTS),
-    target: {
-      ...{ endpoint: server.url, region: s3Region, bucket: 'bucket', prefix: 'in/' },
-      ...{ isPathStyle: true, accessKeyId: s3Key.accessKeyId, sealedSecret: 'sealed' },
-    },
-    ...{ cadence: 'hourly', state: 'active', telling: 'nothing' },
-    ...{ reason: '', createMs: startMs, updateMs: startMs, nextFromMs: startMs },
-    ...{ lastError: '', lastErrorMs: 0, failingSinceMs: 0, toldMs: 0 },
-    ...{ tellTries: 0, nextTellMs: 0, tries: 0, nextTryMs: 0, leaseEndMs: 0 },
-  };
+  const target = { endpoint: server.url, sealedSecret: 'sealed' };
+  await states.create(key, { ...newSchedule(startMs, target), ...fields });
 }
 
 const openStore = ({ target }: ScheduleRecord): ObjectStore =>
@@ -258,11 +231,20 @@ describe('a period', () => {
     expect(idsOf(next)).toEqual([]);
   });
 
+  it('is begun with a key that may not list, to which S3 says of absent files that they are forbidden', async () => {
+    server.fault = ({ method, key: name }) =>
+      method === 'GET' && !server.files.has(name)
+        ? { status: 403, code: 'AccessDenied' }
+        : undefined;
+    await turn();
+    expect(idsOf(manifest)).toEqual(wantedIds(startMs, startMs + hourMs));
+  });
+
   it('of a day is one folder, as Parquet that names its columns', async () => {
     const from = startMs - (startMs % dayMs);
     await change({
       ...{ cadence: 'daily', nextFromMs: from },
-      query: queryAs(ExportWhat.EVENTS, ExportFormat.PARQUET),
+      query: scheduledQuery(ExportWhat.EVENTS, ExportFormat.PARQUET),
     });
     nowMs = from + dayMs + 5 * minuteMs;
     await turn();
@@ -274,7 +256,7 @@ describe('a period', () => {
   it('of persons has all of them as they are now; those that were missed are one', async () => {
     const profileRow = { projectId, distinctId: 'ada', traits: { plan: 'pro' } };
     await storeProfiles(clickhouse, [profileRow]);
-    await change({ query: queryAs(ExportWhat.PROFILES), cadence: 'daily' });
+    await change({ query: scheduledQuery(ExportWhat.PROFILES), cadence: 'daily' });
     nowMs = startMs + 5 * dayMs;
     await turn();
     const last = `in/${projectId}/profiles/day=2026-10-14`;

@@ -98,7 +98,7 @@ async function begin({ parts, projectId, record, asked, store, signal }: Step): 
     return { nextTryMs: nowMs + notYetMs };
   }
   const folder = folderOf(target, { projectId, what: asked.what }, cadence, period.fromMs);
-  const manifest = await store.get(folder + manifestName, maxManifestBytes, signal);
+  const manifest = await orAbsent(store.get(folder + manifestName, maxManifestBytes, signal));
   const [[count] = []] = await rowsOf(
     { parts, projectId, asked: inPeriod(asked, period), signal },
     (sql) => `SELECT toString(count()) FROM (${sql})`,
@@ -176,10 +176,20 @@ async function lookAt(
   { name, bytes, sha256 }: PartRecord,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await store.head(folder + name, signal);
+  const found = await orAbsent(store.head(folder + name, signal));
   const isOurs = found?.sha256 === sha256 || found?.sha256 === '';
   if (found?.bytes === bytes && isOurs) return;
   throw new ChangedFile(`${name} is not there as it was written: the period is written again`);
+}
+
+/** A key that may not read at all fails when what was written is read back. */
+async function orAbsent<T>(read: Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (cause) {
+    if (cause instanceof StoreFailure && cause.mayBeAbsence) return undefined;
+    throw cause;
+  }
 }
 
 class ChangedFile extends StoreFailure {}

@@ -2,7 +2,28 @@
 // its error are told: an endpoint inside the operator's network is nobody's to read.
 
 /** The message is a sentence's beginning without a full stop; it names no secret. */
-export class StoreFailure extends Error {}
+export class StoreFailure extends Error {
+  /** 0 without an answer. */
+  readonly status: number;
+  /** The answer's own word; empty without one. */
+  readonly code: string;
+
+  constructor(message: string, { status = 0, code = '', ...options }: FailureOptions = {}) {
+    super(message, options);
+    this.status = status;
+    this.code = code;
+  }
+
+  /** S3 answers so to a look at a file that is not there, where the key may not list the bucket. */
+  get mayBeAbsence(): boolean {
+    return this.status === 403 && (this.code === '' || this.code === 'AccessDenied');
+  }
+}
+
+interface FailureOptions extends ErrorOptions {
+  status?: number;
+  code?: string;
+}
 
 export type StoreAction = 'write' | 'read' | 'delete';
 
@@ -24,13 +45,14 @@ const words: Readonly<Record<string, string>> = {
 export function refusedBy(action: StoreAction, status: number, text: string): StoreFailure {
   const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(text)?.[1] ?? '';
   const known = Object.hasOwn(words, code) ? words[code] : undefined;
+  const failure = (message: string) => new StoreFailure(message, { status, code });
   const said = code === '' ? String(status) : `${status} ${code}`;
-  if (known !== undefined) return new StoreFailure(`${known} (${said})`);
-  if (status === 403) return new StoreFailure(`the key may not ${action} files there (${said})`);
+  if (known !== undefined) return failure(`${known} (${said})`);
+  if (status === 403) return failure(`the key may not ${action} files there (${said})`);
   if (status >= 300 && status < 400) {
-    return new StoreFailure(`the bucket is in another region or at another endpoint (${said})`);
+    return failure(`the bucket is in another region or at another endpoint (${said})`);
   }
-  return new StoreFailure(`the endpoint refused to ${action} a file (${said})`);
+  return failure(`the endpoint refused to ${action} a file (${said})`);
 }
 
 const timeoutCodes = new Set([
