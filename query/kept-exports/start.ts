@@ -78,7 +78,10 @@ export interface KeptExports {
 export const usualPartRows = 500_000;
 
 /** Reads what the project keeps alone. */
-function groupOf({ clickhouse, retainedFrom }: KeptExportsOptions): ExportParts['group'] {
+export function retainedGroupOf({
+  clickhouse,
+  retainedFrom,
+}: Pick<KeptExportsOptions, 'clickhouse' | 'retainedFrom'>): ExportParts['group'] {
   return (projectId) =>
     retainedReader(clickhouse.ofProject(projectId), () => retainedFrom?.(projectId));
 }
@@ -106,7 +109,7 @@ export async function openKeptExports(options: KeptExportsOptions): Promise<Kept
     },
     known: (key) => bucket.get(key)?.record,
     ...{ files, directoryId, room },
-    group: groupOf(options),
+    group: retainedGroupOf(options),
     readSegments: readSegmentsOf(options),
     partRows: options.partRows ?? usualPartRows,
     ...{ members: mail.members, sendMail: mail.send },

@@ -8,8 +8,6 @@ import { buckets } from '../../platform/broker/buckets.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { type WatchedBucket, watchBucket } from '../../platform/broker/watched-bucket.ts';
-import type { Groups } from '../../platform/clickhouse/groups.ts';
-import type { ResultReader, RowReader } from '../../platform/clickhouse/select-rows.ts';
 import { freeBytes } from '../../platform/engines/disk-room.ts';
 import { ExportFiles } from '../../platform/exports/export-files.ts';
 import { projectOfKey } from '../../platform/exports/export-record.ts';
@@ -25,7 +23,7 @@ import { runTurns } from '../../platform/turns/run-turns.ts';
 import { ExportSchedulesService } from '../../proto/gen/dashboard/exports/v1/export_schedules_pb.js';
 import { scheduledExportsAtOnce } from '../calls/turn-bounds.ts';
 import type { KeptExportsOptions } from '../kept-exports/start.ts';
-import { readSegmentsOf, usualPartRows } from '../kept-exports/start.ts';
+import { readSegmentsOf, retainedGroupOf, usualPartRows } from '../kept-exports/start.ts';
 import { createSchedulesRpc, type ScheduleCaller } from './methods/schedules-rpc.ts';
 import type { ScheduleParts } from './schedule-parts.ts';
 import { type ObjectStore, type OpenTarget, openObjectStore } from './store/object-store.ts';
@@ -34,10 +32,10 @@ import { isDue, leaseMs, takeTurn } from './take-turn.ts';
 
 export interface ScheduledExportsOptions
   extends Pick<ScheduleParts, 'completeUntilMs' | 'project' | 'publicUrl' | 'clock' | 'log'>,
-    Pick<KeptExportsOptions, 'findSegment' | 'timezoneOf' | 'dataDir' | 'reserveBytes'> {
+    Pick<KeptExportsOptions, 'findSegment' | 'timezoneOf' | 'dataDir' | 'reserveBytes'>,
+    Pick<KeptExportsOptions, 'clickhouse' | 'retainedFrom'> {
   nats: NatsConnection;
   bucketRoom?: BucketRoom;
-  clickhouse: Groups<RowReader & ResultReader>;
   box: SecretBox;
   /** Networks that endpoints may be in besides the public internet; plain http may be spoken there. */
   allowed: BlockList;
@@ -65,7 +63,7 @@ export interface ScheduledExports {
 export async function openScheduledExports(
   options: ScheduledExportsOptions,
 ): Promise<ScheduledExports> {
-  const { nats, clickhouse, box, mail, clock, log } = options;
+  const { nats, box, mail, clock, log } = options;
   const files = new ExportFiles(options.dataDir, 'scheduled-exports');
   await files.openDirectory();
   const opened = await openBucket(nats, buckets.exportSchedules, readScheduleRecord);
@@ -90,7 +88,7 @@ export async function openScheduledExports(
       reserveBytes: options.reserveBytes,
       ...{ maxBytesOfProject: maxFileBytes, keptBytes: () => 0 },
     },
-    group: (projectId) => clickhouse.ofProject(projectId),
+    group: retainedGroupOf(options),
     readSegments,
     partRows: options.partRows ?? usualPartRows,
     openStore: (record) => openStore(openedTarget(record, box)),
