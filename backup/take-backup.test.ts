@@ -79,7 +79,7 @@ it('is queues, tables, deliveries, the log of attempts, then all else but salts'
   expect(rest).toContain('KV_ledger');
   const manifest = readManifest(join(directory, 'backup'));
   const names = manifest?.streams.map(({ name }) => name);
-  expect(names).toHaveLength(9 + 19);
+  expect(names).toHaveLength(9 + 20);
   expect(names).not.toContain('KV_salts');
   expect(manifest?.store.tables.map(({ name }) => name)).not.toContain('kept_days');
 });

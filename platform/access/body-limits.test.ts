@@ -59,11 +59,11 @@ async function answer(method: string, body: Buffer | string, encoding = 'identit
   return response.text();
 }
 
-it('are 64 KiB for methods of accounts, 256 KiB for reads, 1 MiB for dashboards and parts of files', () => {
+it('are 64 KiB for methods of accounts, 256 KiB for reads and scheduled exports, 1 MiB for dashboards and parts of files', () => {
   for (const [method, { maxBodyBytes, credentials }] of accessTable) {
     if (/DashboardsService\/(Create|Update|Upsert)$|\/Upload$/.test(method)) {
       expect(maxBodyBytes, method).toBe(MiB);
-    } else if (/^dashboard.*\/(Render|Measure)$/.test(method))
+    } else if (/^dashboard.*\/(Render|Measure)$|ExportSchedulesService\/Create$/.test(method))
       expect(maxBodyBytes, method).toBe(MiB / 4);
     else if (/^(public|dashboard)\./.test(method)) expect(maxBodyBytes, method).toBe(65_536);
     else if (!credentials.includes('public-key')) expect(maxBodyBytes, method).toBe(MiB / 4);
