@@ -25,13 +25,22 @@ const countRows = (seqs: readonly SequenceRange[]): string => `
     AND receive_time BETWEEN fromUnixTimestamp64Milli({fromMs:Int64})
                          AND fromUnixTimestamp64Milli({toMs:Int64})`;
 
+/** Of all projects: a mutation does not tell whose rows it takes. */
+const deletions = `
+  SELECT count() FROM system.mutations
+  WHERE database = currentDatabase() AND table = 'events' AND command LIKE '%DELETE%'
+    AND create_time >= toDateTime(intDiv({fromMs:Int64}, 1000))`;
+
 interface AuditOptions {
   clickhouse: Pick<ClickHouseClient, 'query'>;
   shard: number;
   log: Log;
   /** Reports by how many events the counts of a batch do not add up. */
   onUnaccounted(events: number): void;
-  /** Reports each recount, which no other repeats: rows too many (positive) or missing (negative), or 0. */
+  /**
+   * Reports each recount, which no other repeats: rows too many (positive) or missing (negative), or 0. One in which
+   * rows are missing that a deletion may have taken is not reported.
+   */
   onDifference(rows: number): void;
 }
 
@@ -68,18 +77,25 @@ export class Audit {
     if (stretch === undefined) return;
     this.#waiting = undefined;
     let rows = 0;
+    let wereDeleted = false;
     try {
       for (let from = 0; from < stretch.seqs.length; from += maxRanges) {
         rows += await this.#count(stretch, stretch.seqs.slice(from, from + maxRanges));
       }
+      wereDeleted = rows < stretch.stored && (await this.#hasDeletions(stretch));
     } catch (error) {
       this.#wait(stretch);
       throw error;
     }
     const difference = rows - stretch.stored;
+    const seqs = [stretch.seqs[0]?.[0], stretch.seqs.at(-1)?.[1]];
+    if (wereDeleted) {
+      const { log } = this.#options;
+      log.info({ ...stretch, seqs, difference }, 'events were deleted before they were recounted');
+      return;
+    }
     this.#options.onDifference(difference);
     if (difference === 0) return;
-    const seqs = [stretch.seqs[0]?.[0], stretch.seqs.at(-1)?.[1]];
     this.#options.log.error({ ...stretch, seqs, difference }, 'the table differs');
   }
 
@@ -91,6 +107,17 @@ export class Audit {
       minReceiveTimeMs: Math.min(whole.minReceiveTimeMs, stretch.minReceiveTimeMs),
       maxReceiveTimeMs: Math.max(whole.maxReceiveTimeMs, stretch.maxReceiveTimeMs),
     };
+  }
+
+  /** Whether events are or were deleted since these came: of an erased person, or that a project keeps no longer. */
+  async #hasDeletions({ minReceiveTimeMs }: Stretch): Promise<boolean> {
+    const result = await this.#options.clickhouse.query({
+      query: deletions,
+      format: 'JSONCompactEachRow',
+      query_params: { fromMs: minReceiveTimeMs },
+    });
+    const [row] = await result.json<[string]>();
+    return Number(row?.[0] ?? 0) > 0;
   }
 
   async #count(stretch: Stretch, seqs: readonly SequenceRange[]): Promise<number> {
