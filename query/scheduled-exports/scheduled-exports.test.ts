@@ -50,6 +50,8 @@ const hourMs = 3_600_000;
 /** Within an hour, so that the one before is over and settled. */
 const nowMs = Date.UTC(2026, 9, 11, 1, 30);
 let aheadMs = 0;
+/** Before which moment a project has no events. */
+const retainedFromMs = new Map<string, number>();
 let clickhouse: DatabaseClient;
 let accounts: AccountsProcess;
 let scheduled: ScheduledExports;
@@ -73,6 +75,7 @@ beforeAll(async () => {
         callerOf: (context) => ({ ...customerOf(context), ...principalOf(context) }),
         mail: control.organizationMail,
         project: (id) => projects.get(id)?.record,
+        retainedFrom: (id) => retainedFromMs.get(id),
         publicUrl: () => 'https://app.example.com',
         clock: { nowMs: () => nowMs + aheadMs },
       });
@@ -151,6 +154,23 @@ describe('a scheduled export', () => {
       ['2026-10-10', '23', 12n, true],
       ['2026-10-11', '00', 12n, true],
     ]);
+  });
+
+  it('sends no event that the project keeps no longer', async () => {
+    const { client, projectId } = await newProject();
+    const hours = [2, 1].map((ago) =>
+      storedRow({ projectId, occurTimeMs: Date.UTC(2026, 9, 11, 1 - ago, 10) }),
+    );
+    await storeRows(clickhouse, hours);
+    retainedFromMs.set(projectId, Date.UTC(2026, 9, 11));
+    const startTime = timestampFromMs(nowMs - 2 * hourMs);
+    const { schedule } = await client.create(asked({ startTime }));
+    await eventually(
+      () => client.get({ id: schedule?.id ?? '' }),
+      ({ schedule: one }) =>
+        Number(one?.nextPeriodTime?.seconds) === Date.UTC(2026, 9, 11, 1) / 1_000,
+    );
+    expect(await readByDuckDb(`in/${projectId}/events`)).toEqual([['2026-10-11', '00', 1n, true]]);
   });
 
   it('keeps the secret sealed, and answers it to nobody', async () => {
