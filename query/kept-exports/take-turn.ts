@@ -1,33 +1,21 @@
-// One turn at a kept export: takes its lease, does the step that is due, writes it, and goes on where that was quick. A
-// file is a step, so that others have their turns in between, and a process that dies leaves the rest to the turn after
-// its lease.
+// One turn at a kept export: a file is a step, and so are the word to who asked and the removal.
 
 import { dayMs } from '../../platform/clock.ts';
 import { type ExportRecord, hasEnded, projectOfKey } from '../../platform/exports/export-record.ts';
-import { HeldRecord, isLeased, LeaseLost } from '../../platform/turns/held-record.ts';
+import { type DueStep, isStepDue, takeDueSteps } from '../../platform/turns/due-steps.ts';
 import type { ExportParts, HeldExport } from './export-parts.ts';
 import { tellAsker } from './tell-asker.ts';
 import { writeStep } from './write-step.ts';
 
 /** Renewed while a file is written; longer than a mail takes. */
 export const leaseMs = 60_000;
-const againMs = 1_000;
-/** A turn that has lasted so long begins no further step. */
-const turnMs = 3_000;
-/** Another process may change the record. */
-const longestRestMs = 600_000;
 /** An export of which nothing was written for a day is given up, also by a process without its files. */
 const giveUpMs = dayMs;
 
 type Step = 'write' | 'tell' | 'expire' | 'remove' | 'give up';
 
-interface DueStep {
-  step: Step;
-  atMs: number;
-}
-
 /** What is due next, and when. `own`: whether the files are in this process's data directory. */
-export function nextStep(record: ExportRecord, isOwn: boolean): DueStep | undefined {
+export function nextStep(record: ExportRecord, isOwn: boolean): DueStep<Step> | undefined {
   const { state, progressMs, expireMs, nextTryMs, hasFiles, isTold } = record;
   if (hasEnded(record)) return isOwn && hasFiles ? { step: 'remove', atMs: 0 } : undefined;
   if (state === 'ready') {
@@ -42,48 +30,21 @@ export function nextStep(record: ExportRecord, isOwn: boolean): DueStep | undefi
 
 /** Whether a turn has something to do, as far as memory tells. */
 export function isDue(record: ExportRecord, isOwn: boolean, nowMs: number): boolean {
-  const due = nextStep(record, isOwn);
-  return due !== undefined && due.atMs <= nowMs && !isLeased(record, nowMs, leaseMs);
+  return isStepDue({ leaseMs, next: (one) => nextStep(one, isOwn) }, record, nowMs);
 }
 
 /** Returns when its next turn is. Throws the bucket's errors. */
 export async function takeTurn(parts: ExportParts, key: string): Promise<number> {
-  const { states, clock, log, directoryId } = parts;
-  const nowMs = clock.nowMs();
-  const found = await states.get(key);
-  if (found.kind !== 'found') return nowMs + longestRestMs;
-  const { record } = found;
-  const isOwn = record.directoryId === directoryId;
-  if (isLeased(record, nowMs, leaseMs)) return record.leaseEndMs;
-  const due = nextStep(record, isOwn);
-  const atMs = due?.atMs ?? Number.POSITIVE_INFINITY;
-  if (due === undefined || atMs > nowMs) return Math.min(atMs, nowMs + longestRestMs);
-  const held = await HeldRecord.take({ states, clock, leaseMs }, key, found, record);
-  if (held === undefined) return nowMs + againMs;
-  const one = { key, projectId: projectOfKey(key), held };
-  try {
-    let next: DueStep | undefined = due;
-    while (next !== undefined) {
-      await take(parts, one, next.step, isOwn);
-      next = nextStep(held.record, isOwn);
-      if (!goesOn(parts, next, nowMs + turnMs)) break;
-    }
-    await held.release();
-    return next?.atMs ?? nowMs + longestRestMs;
-  } catch (error) {
-    if (!(error instanceof LeaseLost)) throw error;
-    log.info({ exportId: record.id }, error.message);
-    return nowMs + againMs;
-  }
-}
-
-function goesOn(
-  { clock, stopping }: ExportParts,
-  next: DueStep | undefined,
-  endMs: number,
-): boolean {
-  const nowMs = clock.nowMs();
-  return next !== undefined && next.atMs <= nowMs && nowMs < endMs && !stopping.aborted;
+  const projectId = projectOfKey(key);
+  const isOwn = ({ directoryId }: ExportRecord): boolean => directoryId === parts.directoryId;
+  const steps = {
+    leaseMs,
+    next: (record: ExportRecord) => nextStep(record, isOwn(record)),
+    take: (held: HeldExport['held'], step: Step) =>
+      take(parts, { key, projectId, held }, step, isOwn(held.record)),
+    nameOf: ({ id }: ExportRecord) => ({ exportId: id }),
+  };
+  return takeDueSteps(parts, steps, key);
 }
 
 async function take(
