@@ -6,10 +6,9 @@ import { navigate } from '../router.ts';
 import { customersClient } from '../second-factor/customers-client.ts';
 import { signOut } from '../session.ts';
 import { toast } from '../ui/toasts.tsx';
-import { TypedConfirm } from './typed-confirm.tsx';
+import { DeleteCard } from './delete-card.tsx';
 
 export function DeleteAccount({ email }: { email: string }) {
-  const [isAsked, setAsked] = useState(false);
   const [currentPassword, setCurrentPassword] = useState('');
   const [code, setCode] = useState('');
   const send = async (): Promise<void> => {
@@ -19,44 +18,30 @@ export function DeleteAccount({ email }: { email: string }) {
     toast('Your account is deleted');
   };
   return (
-    <section class="card">
-      <h2>Delete the account</h2>
-      <p class="hint">
-        With the organizations of which you are the only member, and their projects. Where others
-        would be left without an admin, make one of them an admin first.
-      </p>
-      <div>
-        <button type="button" class="danger" onClick={() => setAsked(true)}>
-          Delete my account
-        </button>
-      </div>
-      {isAsked ? (
-        <TypedConfirm
-          title="Delete my account"
-          label="Type your address to confirm"
-          name={email}
-          action="Delete it for good"
-          send={send}
-          onClose={() => setAsked(false)}
-        >
-          <p>All your sessions end at once. Nobody can bring the account back.</p>
-          <Field
-            label="Password"
-            type="password"
-            autoComplete="current-password"
-            hint="Leave it empty where the account has none, or a second factor."
-            value={currentPassword}
-            onValue={setCurrentPassword}
-          />
-          <Field
-            label="Code"
-            autoComplete="one-time-code"
-            hint="Of your second factor, where you have one."
-            value={code}
-            onValue={setCode}
-          />
-        </TypedConfirm>
-      ) : null}
-    </section>
+    <DeleteCard
+      heading="Delete the account"
+      hint="With the organizations of which you are the only member, and their projects. Where others would be left without an admin, make one of them an admin first."
+      action="Delete my account"
+      label="Type your address to confirm"
+      name={email}
+      send={send}
+    >
+      <p>All your sessions end at once. Nobody can bring the account back.</p>
+      <Field
+        label="Password"
+        type="password"
+        autoComplete="current-password"
+        hint="Leave it empty where the account has none, or a second factor."
+        value={currentPassword}
+        onValue={setCurrentPassword}
+      />
+      <Field
+        label="Code"
+        autoComplete="one-time-code"
+        hint="Of your second factor, where you have one."
+        value={code}
+        onValue={setCode}
+      />
+    </DeleteCard>
   );
 }
