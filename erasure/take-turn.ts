@@ -27,7 +27,7 @@ import { forget, rowsLeft, settle } from './steps/settle.ts';
 import { deletionStepsTaken, lookAtRest } from './whole/deletion-steps.ts';
 
 /** A statement takes a minute at most, and the writers stand still for some seconds. */
-const leaseMs = 90_000;
+export const leaseMs = 90_000;
 const againMs = 500;
 /** Of one batch: its ids are in the text of a dozen statements. */
 const maxRequests = 200;

@@ -11,10 +11,10 @@ import { retainedFromMs } from '../../platform/retained/retained-from.ts';
 import { HeldRecord, isLeased, LeaseLost } from '../../platform/turns/held-record.ts';
 import type { ErasureParts, StepContext } from '../erasure-parts.ts';
 import { marksNow } from '../steps/cut.ts';
-import { momentSql } from '../tables/old-rows.ts';
-import { projectsSql, storedSql } from '../tables/person-rows.ts';
+import { oldEventsSql } from '../tables/old-rows.ts';
 import { profilesAtOnce } from '../tables/profile-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
+import { leaseMs } from '../take-turn.ts';
 import { takeStep } from './retained-steps.ts';
 
 export interface RetainedParts
@@ -30,8 +30,6 @@ export interface RetainedParts
   eventsAtOnce?: number;
 }
 
-/** As the erasures'. */
-const leaseMs = 90_000;
 const againMs = 500;
 /** A new boundary comes once a day, and a setting that changes at any moment. */
 const lookAgainMs = 10_000;
@@ -120,10 +118,10 @@ async function workOf(
   const group = shard % clickhouse.all.length;
   const store = clickhouse.ofShard(shard);
   const stored = await marksNow(nats, [shard]);
-  const rows = `${projectsSql([projectId])} AND occur_time < ${momentSql(fromMs)} AND ${storedSql(stored)}`;
   const days = await selectRows(
     store,
-    `SELECT toUInt32(toDate(occur_time)) AS day, count() FROM events WHERE ${rows} GROUP BY day ORDER BY day LIMIT ${maxDays}`,
+    `SELECT toUInt32(toDate(occur_time)) AS day, count() FROM events
+      WHERE ${oldEventsSql({ projectId, beforeMs: fromMs, stored })} GROUP BY day ORDER BY day LIMIT ${maxDays}`,
   );
   const [first] = days;
   if (first === undefined) return undefined;
@@ -134,7 +132,7 @@ async function workOf(
     events += Number(count);
   }
   const beforeMs = (last + 1) * dayMs;
-  const profiles = await countProfiles(store, `${rows} AND occur_time < ${momentSql(beforeMs)}`);
+  const profiles = await countProfiles(store, oldEventsSql({ projectId, beforeMs, stored }));
   return {
     ...{ id: randomUUID(), projectId, group, beforeMs, startedMs: clock.nowMs() },
     ...{ step: 'sums', stored, slice: 0, attempts: 0 },

@@ -33,16 +33,16 @@ export async function eraseLetters(parts: ErasureParts, context: StepContext): P
   }
   const { streams } = await nats.jetstreamManager();
   const names = persons.map(({ projectId, texts }) => ({ projectId, names: namesOf(texts) }));
-  const isOf: IsOf = (project, data) =>
+  const projectOf: ProjectOf = (project, data) =>
     names.find(
       (person) => (project === '' || project === person.projectId) && mentions(data, person.names),
     )?.projectId;
-  const letters = await eraseMessages(streams, deadLetterStream, isOf);
+  const letters = await eraseMessages(streams, deadLetterStream, projectOf);
   for (const { shard, seq, projectId } of letters) {
     const place = `shard = ${shard} AND stream_seq = ${seq}`;
     await remove(context.store, 'dead_letters', `${projectsSql([projectId])} AND ${place}`);
   }
-  for (const stream of webhookStreams) await eraseMessages(streams, stream, isOf);
+  for (const stream of webhookStreams) await eraseMessages(streams, stream, projectOf);
   for (const person of persons) await eraseAttempts(clickhouse.first, person);
   return 'done';
 }
@@ -62,20 +62,20 @@ interface ErasedLetter {
 }
 
 /** The project of a message that is to be erased; `project` is what its header says, or empty. */
-export type IsOf = (project: string, data: Uint8Array) => string | undefined;
+export type ProjectOf = (project: string, data: Uint8Array) => string | undefined;
 
 /** Erases the messages of one stream, each by its place; returns the dead letters among them. */
 export async function eraseMessages(
   streams: JetStreamManager['streams'],
   stream: string,
-  isOf: IsOf,
+  projectOf: ProjectOf,
 ): Promise<ErasedLetter[]> {
   const { state } = await streams.info(stream);
   const erased: ErasedLetter[] = [];
   for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) {
     const message = await messageAt({ streams }, stream, seq);
     if (message === undefined) continue;
-    const projectId = isOf(message.header.get('Millrace-Project'), message.data);
+    const projectId = projectOf(message.header.get('Millrace-Project'), message.data);
     if (projectId === undefined) continue;
     await streams.deleteMessage(stream, seq, true);
     const shard = Number(message.subject.split('.').at(-1));

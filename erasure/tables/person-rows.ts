@@ -11,14 +11,18 @@ export interface Persons {
 
 const idPattern = /^[0-9a-f]{32}$/;
 
-/** A project's id as a literal. Projects have UUIDs, and short names in tests. */
-function projectLiteral(projectId: string): string {
-  if (!/^[\w-]+$/.test(projectId)) throw new Error('erasure: this is no id of a project');
-  return `'${projectId}'`;
+/** The id of a project or an organization: UUIDs, and short names in tests. Throws for what would need escapes. */
+export function plainId(id: string): string {
+  if (!/^[\w-]+$/.test(id)) throw new Error('erasure: this is no id of a project');
+  return id;
 }
 
 export function projectsSql(projectIds: readonly string[]): string {
-  return `project_id IN (${projectIds.map(projectLiteral).join(', ')})`;
+  return idsSql('project_id', projectIds);
+}
+
+export function idsSql(column: 'project_id' | 'organization_id', ids: readonly string[]): string {
+  return `${column} IN (${ids.map((id) => `'${plainId(id)}'`).join(', ')})`;
 }
 
 /** For tables with `profile_key`: the first half of the profile id's bytes as a number. */

@@ -4,20 +4,11 @@
 import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
 import { remove } from '../steps/cut.ts';
 import { settleTables } from '../steps/settle.ts';
-import { projectsSql } from '../tables/person-rows.ts';
+import { idsSql, plainId, projectsSql } from '../tables/person-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
 
 type Store = StepContext['store'];
 type Requests = Pick<StepContext, 'requests'>;
-
-/** Each column that names a whole, and the ids of it that are deleted. */
-function namesOf(context: Requests): [column: string, ids: readonly string[]][] {
-  const names: [string, readonly string[]][] = [
-    ['project_id', projectsOf(context)],
-    ['organization_id', organizationsOf(context)],
-  ];
-  return names.filter(([, ids]) => ids.length > 0);
-}
 
 export function projectsOf({ requests }: Requests): string[] {
   return idsOf(requests, 'project');
@@ -34,11 +25,8 @@ function idsOf(requests: StepContext['requests'], kind: string): string[] {
 /** Begins the deletions; `settleRows` waits for their end. */
 export async function deleteRows(parts: ErasureParts, context: StepContext): Promise<StepEnd> {
   await context.keep({ ...context.batch, events: await eventsOf(context) });
-  for (const store of storesOf(parts, context)) {
-    for (const [column, ids] of namesOf(context)) {
-      const rows = rowsSql(column, ids);
-      for (const table of await tablesWith(store, column)) await remove(store, table, rows);
-    }
+  for (const { store, table, rows } of await placesOf(parts, context)) {
+    await remove(store, table, rows);
   }
   for (const store of storesOf(parts, context)) {
     for (const id of projectsOf(context)) {
@@ -52,12 +40,8 @@ export async function deleteRows(parts: ErasureParts, context: StepContext): Pro
 }
 
 export async function settleRows(parts: ErasureParts, context: StepContext): Promise<StepEnd> {
-  const names = new Set<string>();
-  for (const store of storesOf(parts, context)) {
-    for (const [column] of namesOf(context)) {
-      for (const table of await tablesWith(store, column)) names.add(table);
-    }
-  }
+  const places = await placesOf(parts, context);
+  const names = new Set(places.map(({ table }) => table));
   return names.size === 0 ? 'done' : settleTables(parts, context.store, [...names]);
 }
 
@@ -67,16 +51,35 @@ export async function countRows(
   context: StepContext,
 ): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  for (const store of storesOf(parts, context)) {
-    for (const [column, ids] of namesOf(context)) {
-      for (const table of await tablesWith(store, column)) {
-        const sql = `SELECT count() FROM ${table} WHERE ${rowsSql(column, ids)}`;
-        const [[count] = []] = await selectRows(store, sql);
-        counts.set(table, (counts.get(table) ?? 0) + Number(count));
-      }
-    }
+  for (const { store, table, rows } of await placesOf(parts, context)) {
+    const [[count] = []] = await selectRows(store, `SELECT count() FROM ${table} WHERE ${rows}`);
+    counts.set(table, (counts.get(table) ?? 0) + Number(count));
   }
   return counts;
+}
+
+interface Place {
+  store: Store;
+  table: string;
+  /** SQL of a condition. */
+  rows: string;
+}
+
+/** Where rows of what is deleted may be: in each table with a column that names a project, or an organization. */
+async function placesOf(parts: ErasureParts, context: StepContext): Promise<Place[]> {
+  const named = [
+    { column: 'project_id', ids: projectsOf(context) },
+    { column: 'organization_id', ids: organizationsOf(context) },
+  ] as const;
+  const places: Place[] = [];
+  for (const store of storesOf(parts, context)) {
+    for (const { column, ids } of named) {
+      const rows = idsSql(column, ids);
+      const tables = ids.length === 0 ? [] : await tablesWith(store, column);
+      places.push(...tables.map((table) => ({ store, table, rows })));
+    }
+  }
+  return places;
 }
 
 /** The group of the projects, and the first one, which has the log of webhooks. */
@@ -92,12 +95,6 @@ async function tablesWith(store: Store, column: string): Promise<string[]> {
     { column },
   );
   return found.map(([name]) => String(name));
-}
-
-function rowsSql(column: string, ids: readonly string[]): string {
-  return column === 'project_id'
-    ? projectsSql(ids)
-    : projectsSql(ids).replace('project_id', column);
 }
 
 /** What was found before, where the step is taken again: its deletions may have begun. */
@@ -116,13 +113,12 @@ async function eventsOf({ batch, requests, store }: StepContext): Promise<Record
 
 /** The database of views that statements of POST /sql run in: it has no rows, and the project's id in its name. */
 async function dropViews(store: Store, projectId: string): Promise<void> {
-  const database = `sql_${projectId}`;
+  const database = `sql_${plainId(projectId)}`;
   const found = await selectRows(
     store,
     'SELECT DISTINCT database FROM system.tables WHERE database = {database:String}',
     { database },
   );
   if (found.length === 0) return;
-  projectsSql([projectId]);
   await store.command({ query: `DROP DATABASE IF EXISTS \`${database}\`` });
 }

@@ -131,11 +131,10 @@ function acceptRetained(
   parts: IngestParts,
 ): Answer | Promise<Answer> {
   const context = bodyContext(call.principal, call, undefined, parts);
-  const { read: rest, excluded } = retainedEvents(read, fromMs, context);
-  if (excluded === undefined) return acceptUnlessExcluded(call, read, identity, parts);
-  return acceptRest(call, { rest, excluded }, parts, (kept) =>
-    acceptUnlessExcluded(call, kept, kept.cookieless > 0 ? identity : undefined, parts),
-  );
+  const included = retainedEvents(read, fromMs, context);
+  return included.excluded === undefined
+    ? acceptUnlessExcluded(call, read, identity, parts)
+    : acceptRest(call, included, identity, parts, acceptUnlessExcluded);
 }
 
 function acceptUnlessExcluded(
@@ -171,20 +170,23 @@ async function acceptIncluded(
 ): Promise<Answer> {
   const ofRequest = rules.ofRequest(call.caller, () => parts.callers.address(call.request));
   const context = bodyContext(call.principal, call, undefined, parts);
-  const { read: rest, excluded } = includedEvents(read, rules, ofRequest, context);
-  return acceptRest(call, { rest, excluded }, parts, (kept) =>
-    acceptValid(call, kept, kept.cookieless > 0 ? identity : undefined, parts),
-  );
+  const included = includedEvents(read, rules, ofRequest, context);
+  return acceptRest(call, included, identity, parts, acceptValid);
 }
 
 /** What is left of a request; the others count among its dropped events, once it is accepted. */
 async function acceptRest(
-  { principal: { projectId } }: AuthenticatedCall,
-  { rest, excluded }: { rest: IncludedEvents['read']; excluded: IncludedEvents['excluded'] },
+  call: AuthenticatedCall,
+  { read: rest, excluded }: IncludedEvents,
+  identity: CallerIdentity | undefined,
   parts: IngestParts,
-  accept: (rest: ReadBody & { kind: 'valid' }) => Answer | Promise<Answer>,
+  accept: typeof acceptValid,
 ): Promise<Answer> {
-  const answer: Answer = rest === undefined ? { kind: 'accepted', events: 0 } : await accept(rest);
+  const { projectId } = call.principal;
+  const answer: Answer =
+    rest === undefined
+      ? { kind: 'accepted', events: 0 }
+      : await accept(call, rest, rest.cookieless > 0 ? identity : undefined, parts);
   if (answer.kind === 'refused' || excluded === undefined) return answer;
   const { rule, events } = excluded;
   parts.refusals.tellExcluded(projectId, rule, events);

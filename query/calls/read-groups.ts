@@ -80,10 +80,7 @@ function openReadGroup(store: ReadStore, options: ReadGroupOptions): ReadGroup {
     onSilence: () => void share.look(),
   });
   const clickhouse = watch.reader(store);
-  const owners = {
-    use: new RecentUse(),
-    ...(ownerOf && { ownerOf }),
-  };
+  const owners = { use: new RecentUse(), ...(ownerOf && { ownerOf }) };
   const turns = options.turns ?? new Turns(turnBounds(processes), systemTimer, owners);
   const insightTurns =
     options.insightTurns ?? new Turns(insightTurnBounds(processes), systemTimer, owners);
