@@ -46,7 +46,9 @@ import type { Shutdown } from './platform/shutdown.ts';
 import { allOrProblems } from './platform/start-problems.ts';
 import { createWebhookDirectory, watchWebhooks } from './platform/webhooks/webhook-directory.ts';
 import { checkQuestion } from './query/boards/check-question.ts';
+import { insightMemoryBytes } from './query/calls/turn-bounds.ts';
 import type { OperatorOptions } from './query/operator/register-operator.ts';
+import { type OpenStatements, openStatements } from './query/statements/open-statements.ts';
 
 // Inserts, as many reads at once, and room for the probes between them.
 const clickhouseConnections = 16;
@@ -118,15 +120,16 @@ export async function layFoundation(
     host: config.host,
     facesOthers: facesOthers(config),
   });
+  const retainedFrom = createRetainedFrom((id) => projects.get(id)?.record, clock);
+  const statements = statementsOf(config, { clickhouse, retainedFrom, log });
   const control = await startControl({
-    connection: nats,
-    ...{ projects, roomOf, deletions: erasures.known },
+    ...{ connection: nats, projects, roomOf, deletions: erasures.known },
     ...{ dataDir: config.dataDir, clock, log },
     settings: config.accounts,
     publicUrl: () => config.accounts.publicUrl ?? listening.url,
     addressOf: (request) => callers.address(request),
     onlyThisMachine,
-    checkQuestion,
+    ...{ checkQuestion, checkStatement: statements.onBoards.check },
     imports: importSettings(config),
   });
   shutdown.add('accounts', () => control.close());
@@ -154,10 +157,19 @@ export async function layFoundation(
     authenticate,
     networkOf,
     ownerOf: createOwnerOfProject(projects, control.directory),
-    retainedFrom: createRetainedFrom((id) => projects.get(id)?.record, clock),
+    ...{ retainedFrom, statements },
     onlyThisMachine,
     ...{ metrics, clock, log },
   };
+}
+
+/** SQL over projects' own views. */
+function statementsOf(
+  { engineMemoryBytes, ingestProcesses }: Config,
+  store: Omit<Parameters<typeof openStatements>[0], 'memoryBytes'>,
+): OpenStatements {
+  const memoryBytes = insightMemoryBytes(engineMemoryBytes, ingestProcesses);
+  return openStatements({ ...store, memoryBytes });
 }
 
 function followPeers(

@@ -81,7 +81,7 @@ export async function openPort(
       ...webhooks,
       ...(config.roles.includes('control') ? [control.oneClickRoute] : []),
       ...(exports?.routes ?? []),
-      ...(live ? [agentsRoute(foundation), ...statementRoutes(config, foundation)] : []),
+      ...(live ? [agentsRoute(foundation), ...statementRoutes(foundation)] : []),
       operatorRoutes,
       ...webPages(config),
       frontPage,
@@ -122,13 +122,11 @@ function agentsRoute({ listening, ...foundation }: Foundation): NodeHttpRoute {
 }
 
 /** SQL over a project's own views; where there is no ClickHouse, there is none. */
-function statementRoutes(
-  { engineMemoryBytes, ingestProcesses }: Config,
-  { clickhouse, ...foundation }: Foundation,
-): NodeHttpRoute[] {
-  if (clickhouse === undefined) return [];
-  const memoryBytes = insightMemoryBytes(engineMemoryBytes, ingestProcesses);
-  return [createStatementRoute({ ...foundation, clickhouse, memoryBytes })];
+function statementRoutes({ statements, authenticate, log }: Foundation): NodeHttpRoute[] {
+  const { groups, turns, limits } = statements;
+  return groups === undefined
+    ? []
+    : [createStatementRoute({ groups, turns, limits, authenticate, log })];
 }
 
 /** Where people can sign in. */
@@ -278,6 +276,7 @@ function registerRoles(
         },
         networkOf,
         annotationsOf: (projectId) => control.annotationsOf(projectId),
+        runStatement: foundation.statements.onBoards.run,
       },
       goalsOf: (projectId) => control.goalsOf(projectId),
       findSegment: control.findSegment,

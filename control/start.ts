@@ -57,7 +57,7 @@ import { createProveCustomer } from './customers/proven-customer.ts';
 import { createSessionPlaces } from './customers/session-places.ts';
 import { createEndUnprovenGrants } from './customers/unproven-grants.ts';
 import { openDashboards } from './dashboards/open-dashboards.ts';
-import type { CheckQuestion } from './dashboards/tile-fields.ts';
+import type { CheckQuestion, CheckStatement } from './dashboards/tile-fields.ts';
 import { issueOpening, type Opening } from './demo/open-demo.ts';
 import { createFailureInterceptor } from './failure-interceptor.ts';
 import type { ImportSettings } from './imports/import-rpc.ts';
@@ -95,6 +95,8 @@ export interface ControlOptions {
   onlyThisMachine: OnlyThisMachine;
   /** The rules of a dashboard's questions. */
   checkQuestion: CheckQuestion;
+  /** The judge of statements on dashboards. */
+  checkStatement: CheckStatement;
   /** Whether people may bring files of history; they may unless given. */
   imports?: ImportSettings;
   /** PEM: certificate authorities that mail servers may use besides the system's. */

@@ -33,7 +33,14 @@ import {
   maxDashboards,
   sizeOf,
 } from './dashboard-store.ts';
-import { type CheckQuestion, checkQuestions, tilesField } from './tile-fields.ts';
+import {
+  type CheckQuestion,
+  type CheckStatement,
+  checkQuestions,
+  checkStatements,
+  statementsOf,
+  tilesField,
+} from './tile-fields.ts';
 
 export interface DashboardDeps {
   dashboardBuckets: DashboardBuckets;
@@ -42,6 +49,7 @@ export interface DashboardDeps {
   /** Dashboards read by each customer, of createDashboardReads. */
   dashboardReads: Pick<TokenBuckets, 'take'>;
   checkQuestion: CheckQuestion;
+  checkStatement: CheckStatement;
   clock: Clock;
 }
 
@@ -118,6 +126,7 @@ export async function upsertDashboard(
   const { id, revision, tiles } = request;
   if (id === '') return makeNew(deps, request, tiles, caller);
   if (id !== overviewId && revision === 0) throw invalidArgument('revision', 'is required');
+  await checkNewStatements(deps, id, tiles, caller);
   return change(deps, request, caller, (before) => {
     const known = new Set(before.tiles.map((tile) => tile.id));
     const after = { ...withFields(before, request), tiles: tilesField(tiles, known) };
@@ -145,6 +154,7 @@ async function makeNew(
 ): Promise<{ dashboard: Dashboard }> {
   const displayName = sent.displayName ?? '';
   const tiles = tilesField(sentTiles, new Set());
+  await checkNewStatements(deps, undefined, tiles, caller);
   const dashboard = { ...withFields(plainDashboard(), { ...sent, displayName }), tiles };
   check(deps, dashboard);
   return save(deps, dashboard, caller);
@@ -152,6 +162,19 @@ async function makeNew(
 
 function check({ checkQuestion }: DashboardDeps, { tiles, filters }: Dashboard): void {
   checkQuestions(tiles, filters, checkQuestion);
+}
+
+/** Those that the dashboard has were checked when they came, and moving a tile must not need the event store. */
+async function checkNewStatements(
+  { checkStatement, readDashboard }: DashboardDeps,
+  id: string | undefined,
+  tiles: readonly Tile[],
+  { projectId }: Caller,
+): Promise<void> {
+  if (statementsOf(tiles).size === 0) return;
+  const before = id === undefined ? undefined : await readDashboard(projectId, id);
+  const known = statementsOf(before?.tiles ?? []);
+  await checkStatements(tiles, known, (sql) => checkStatement(projectId, sql));
 }
 
 /** Stores a dashboard as a new one. */

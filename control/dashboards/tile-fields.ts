@@ -4,9 +4,10 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { newId } from '../../platform/access/ids.ts';
 import { questionOfFilters } from '../../platform/dashboards/question-of-filters.ts';
-import type {
-  DashboardFilters,
-  Tile,
+import {
+  type DashboardFilters,
+  StatementViewSchema,
+  type Tile,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument, optionalDisplayNameField, wholeField } from '../request-fields.ts';
@@ -14,6 +15,11 @@ import { invalidArgument, optionalDisplayNameField, wholeField } from '../reques
 /** Throws invalid_argument where a question with a dashboard's filters could not be answered, whatever its time. */
 export type CheckQuestion = (spec: InsightQuerySpec, filters: DashboardFilters | undefined) => void;
 
+/** Throws invalid_argument where a statement of the project is not allowed, and unavailable where nobody can tell. */
+export type CheckStatement = (projectId: string, sql: string) => Promise<void>;
+
+/** Of a dashboard: they run one after the other each time that somebody looks at it. */
+const maxStatements = 10;
 const maxMarkdownCharacters = 100_000;
 /** The grid: how many columns wide, the last row in which a tile begins, and the most rows that one is high. */
 const columns = 72;
@@ -22,7 +28,7 @@ const maxRows = 1_000;
 
 /**
  * The tiles as they are stored, each with an id. Throws not_found for an id that is not in `knownIds`, and
- * invalid_argument that names the field. Questions are not looked at.
+ * invalid_argument that names the field. Questions, and what statements ask, are not looked at.
  */
 export function tilesField(sent: readonly Tile[], knownIds: ReadonlySet<string>): Tile[] {
   checkMarkdown(sent);
@@ -36,7 +42,7 @@ export function tilesField(sent: readonly Tile[], knownIds: ReadonlySet<string>)
     taken.add(id);
     checkPlace(tile, field);
     if (tile.content.case === undefined) {
-      throw invalidArgument(field, 'must have an insight or markdown');
+      throw invalidArgument(field, 'must have an insight, markdown or a statement');
     }
     const title = optionalDisplayNameField(`${field}.title`, tile.title);
     // Both are in the answer when they are 0.
@@ -56,6 +62,42 @@ export function checkQuestions(
     if (content.case !== 'insight') continue;
     named(`tiles[${index}].insight`, () => check(content.value, filters));
   }
+}
+
+/** Checks each statement but the texts of `known`, checked before. Throws as `check` does, with the field. */
+export async function checkStatements(
+  tiles: readonly Tile[],
+  known: ReadonlySet<string>,
+  check: (sql: string) => Promise<void>,
+): Promise<void> {
+  checkStatementCount(tiles);
+  for (const [index, { content }] of tiles.entries()) {
+    if (content.case !== 'statement') continue;
+    const { sql, view } = content.value;
+    const field = `tiles[${index}].statement`;
+    if (sql.trim() === '') throw invalidArgument(`${field}.sql`, 'is required');
+    if (StatementViewSchema.value[view] === undefined) {
+      throw invalidArgument(`${field}.view`, 'is not one that is known');
+    }
+    if (known.has(sql)) continue;
+    await check(sql).catch((error: unknown) => {
+      if (!(error instanceof ConnectError)) throw error;
+      throw new ConnectError(`${field}.sql: ${error.rawMessage}`, error.code);
+    });
+  }
+}
+
+/** The statements of a dashboard that is stored. */
+export function statementsOf(tiles: readonly Tile[]): Set<string> {
+  return new Set(
+    tiles.flatMap(({ content }) => (content.case === 'statement' ? [content.value.sql] : [])),
+  );
+}
+
+function checkStatementCount(tiles: readonly Tile[]): void {
+  const count = tiles.filter(({ content }) => content.case === 'statement').length;
+  if (count <= maxStatements) return;
+  throw invalidArgument('tiles', `have at most ${maxStatements} statements`);
 }
 
 /** The checker names fields of its own request, below `spec`. */

@@ -34,6 +34,7 @@ export const unusualBounds: ReadonlyMap<string, FieldBound> = new Map([
   ['dashboard.dashboards.v1.UpdateRequest.description', { ...usual, maxLength: 4_000 }],
   ['dashboard.dashboards.v1.UpsertRequest.description', { ...usual, maxLength: 4_000 }],
   ['dashboard.dashboards.v1.Tile.markdown', { ...usual, maxLength: 200_000 }],
+  ['dashboard.dashboards.v1.Statement.sql', { ...usual, maxLength: 262_144 }],
 ]);
 
 /**

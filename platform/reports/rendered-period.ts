@@ -1,5 +1,9 @@
 // How query/ renders a board for a report: the question and the answer that both sides know.
 
+import type {
+  StatementAnswer,
+  StatementView,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import type { SharedTile } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import type { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Calendar } from '../zones/weeks.ts';
@@ -12,9 +16,17 @@ export interface AskedPeriod extends Calendar {
   granularity: Granularity;
 }
 
+/** What a tile with a statement shows to members. */
+export interface AnsweredStatement {
+  view: StatementView;
+  answer: StatementAnswer;
+}
+
 export interface RenderedPeriod {
   displayName: string;
   tiles: SharedTile[];
+  /** By the ids of their tiles, for members alone. */
+  statements: ReadonlyMap<string, AnsweredStatement>;
   /** As a shared dashboard shows them. */
   tilesForStrangers: SharedTile[];
   /** Every event that was accepted before is counted in all answers; 0 where one does not say. */

@@ -1,9 +1,11 @@
-// Answers the questions of a dashboard's tiles, each failing alone.
+// Answers the questions and statements of a dashboard's tiles, each failing alone.
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import {
   type DashboardFilters,
+  type StatementAnswer,
+  StatementAnswerSchema,
   type Tile,
   type TileResult,
   TileResultSchema,
@@ -17,6 +19,7 @@ import {
 import { inTurn } from '../in-turn.ts';
 import type { InsightCall, RunQuestion } from '../insights/query-insight.ts';
 import { AskedTogether } from '../insights/run/asked-together.ts';
+import type { AskedStatement } from '../statements/boards/board-statements.ts';
 import { type BoardTime, isAskable, type Range } from './board-time.ts';
 import { questionOf } from './question.ts';
 
@@ -30,24 +33,59 @@ export interface BoardQuestions {
   time: BoardTime;
 }
 
+export type RunStatement = (asked: AskedStatement) => Promise<StatementAnswer>;
+
 export interface AnswerDeps {
   run: RunQuestion;
+  /** Without it no statement runs, and their tiles have no result. */
+  runStatement?: RunStatement | undefined;
   /** What every question of the dashboard is asked with. */
   call: Pick<InsightCall, 'deadline' | 'standIns' | 'onRead' | 'spend' | 'together'>;
   /** The caller's error for whatever the question that `signal` ends throws. */
   failureOf: (cause: unknown, signal: AbortSignal) => ConnectError;
 }
 
-/** One result of each tile with a question, in the order of the tiles. Throws only where the caller has gone. */
+/**
+ * One result of each tile with a question or a statement, in the order of the tiles. Throws only where the caller has
+ * gone.
+ */
 export async function answerTiles(deps: AnswerDeps, board: BoardQuestions): Promise<TileResult[]> {
-  const asked = board.tiles.flatMap((tile) =>
-    tile.content.case === 'insight' ? [{ tile, spec: tile.content.value }] : [],
-  );
+  const { runStatement } = deps;
+  const questions: { tile: Tile; spec: InsightQuerySpec }[] = [];
+  const statements: { tile: Tile; sql: string }[] = [];
+  for (const tile of board.tiles) {
+    const { content } = tile;
+    switch (content.case) {
+      case 'insight':
+        questions.push({ tile, spec: content.value });
+        break;
+      case 'statement':
+        statements.push({ tile, sql: content.value.sql });
+        break;
+      case 'markdown':
+      case undefined:
+        break;
+      default:
+        content satisfies never;
+    }
+  }
   const room = { bytes: maxAnswerBytes };
   const call = { ...deps.call, together: new AskedTogether() };
-  return inTurn(asked, tilesAtOnce, ({ tile, spec }) =>
-    answerTile({ ...deps, call }, board, tile, spec, room),
-  );
+  const answered = await Promise.all([
+    inTurn(questions, tilesAtOnce, ({ tile, spec }) =>
+      answerTile({ ...deps, call }, board, tile, spec, room),
+    ),
+    // One after the other, beside the questions: they have places of their own.
+    ...(runStatement === undefined
+      ? []
+      : [
+          inTurn(statements, 1, ({ tile, sql }) =>
+            answerStatement({ ...deps, runStatement }, board, tile, sql, room),
+          ),
+        ]),
+  ]);
+  const byTile = new Map(answered.flat().map((result) => [result.tileId, result]));
+  return board.tiles.flatMap(({ id }) => byTile.get(id) ?? []);
 }
 
 /** What the tile is compared with, if anything; a question that compares itself has both answers. */
@@ -93,18 +131,46 @@ async function answerTile(
       ...(former !== undefined && { previous: former }),
     });
   } catch (cause) {
-    const failure = deps.failureOf(cause, signal);
-    if (failure.code === Code.Canceled) throw failure;
-    const seconds = Number(failure.metadata.get('retry-after'));
-    const error = {
-      ...{ code: codeName(failure.code), message: failure.rawMessage },
-      ...(seconds > 0 && { retryAfterSeconds: seconds }),
-    };
+    return failed(tile, deps.failureOf(cause, signal));
+  }
+}
+
+async function answerStatement(
+  { runStatement, call, failureOf }: AnswerDeps & { runStatement: RunStatement },
+  { projectId, time: { range, timezone } }: BoardQuestions,
+  tile: Tile,
+  sql: string,
+  room: Room,
+): Promise<TileResult> {
+  const { signal } = call.deadline;
+  const startMs = performance.now();
+  try {
+    if (room.bytes <= 0) throw noRoom();
+    const answer = await runStatement({ projectId, sql, time: { ...range, timezone }, signal });
+    const bytes = toBinary(StatementAnswerSchema, answer).length;
+    call.onRead?.(bytes);
+    room.bytes -= bytes;
+    if (room.bytes < 0) throw noRoom();
     return create(TileResultSchema, {
       tileId: tile.id,
-      outcome: { case: 'error', value: error },
+      outcome: { case: 'statement', value: answer },
     });
+  } catch (cause) {
+    return failed(tile, failureOf(cause, signal));
+  } finally {
+    call.spend?.(performance.now() - startMs);
   }
+}
+
+/** Throws the failure where the caller has gone. */
+function failed(tile: Tile, failure: ConnectError): TileResult {
+  if (failure.code === Code.Canceled) throw failure;
+  const seconds = Number(failure.metadata.get('retry-after'));
+  const error = {
+    ...{ code: codeName(failure.code), message: failure.rawMessage },
+    ...(seconds > 0 && { retryAfterSeconds: seconds }),
+  };
+  return create(TileResultSchema, { tileId: tile.id, outcome: { case: 'error', value: error } });
 }
 
 /** What is left for answers. */

@@ -18,6 +18,7 @@ import { type Deadline, startDeadline } from '../deadline.ts';
 import type { RunQuestion } from '../insights/query-insight.ts';
 import { answerOptions, type JsonStandIns } from '../json-codec.ts';
 import { type FailureParts, readFailure } from '../read-failure.ts';
+import type { RunStatement } from './answer-tiles.ts';
 import { renderDashboard } from './render-dashboard.ts';
 import { renderPeriod } from './render-period.ts';
 import { createRenderShared } from './shared/render-shared.ts';
@@ -31,6 +32,8 @@ export interface BoardOptions {
   networkOf: (context: HandlerContext) => string | undefined;
   /** The annotations of a project, for shared dashboards; without them none is shown. */
   annotationsOf?: (projectId: string) => readonly Annotation[];
+  /** Without it no statement is shown. */
+  runStatement?: RunStatement;
   /** The time limit of one rendering; a minute unless given. */
   maxRenderMs?: number;
 }
@@ -80,15 +83,14 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): RenderPe
       readFailure(cause, context, { ...deadline, signal }, { isStarved, log: deps.log });
     const hasBots = (id: string) => deps.hasBots(id, deadline);
     const own = { readDashboard, timezoneOf, weekStartOf, hasBots };
-    return { ...own, clock, run, call, failureOf };
+    const { runStatement } = deps;
+    return { ...own, clock, run, runStatement, call, failureOf };
   };
-  const renderFor = (call: Omit<Call, 'charge'>, request: RenderRequest, context: MethodContext) =>
-    renderDashboard(partsOf(call, context), call.projectId, request);
   const { render } = DashboardsService.method;
   const renderForMember = async (request: RenderRequest, context: HandlerContext) => {
     const call = deps.startCall(context);
     try {
-      return await renderFor(call, request, context);
+      return await renderDashboard(partsOf(call, context), call.projectId, request);
     } finally {
       call.charge();
     }
@@ -98,7 +100,10 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): RenderPe
   const shared = createRenderShared({
     ...deps,
     render: (projectId, request) => {
-      return renderFor(ownCall(projectId), request, nobodys(renderShared)).catch(goneIfNotFound);
+      const parts = partsOf(ownCall(projectId), nobodys(renderShared));
+      // The rows of a statement may be persons: none runs for strangers.
+      const deaf = { ...parts, runStatement: undefined };
+      return renderDashboard(deaf, projectId, request).catch(goneIfNotFound);
     },
   });
   router.rpc(renderShared, shared);

@@ -98,7 +98,7 @@ const today = { range: { case: 'preset', value: TimeRangePreset.TODAY } } as con
 function totalOf(result: TileResult | undefined): number | string | undefined {
   const outcome = result?.outcome;
   if (outcome?.case === 'error') return outcome.value.code;
-  const answer = outcome?.value?.result;
+  const answer = outcome?.case === 'insight' ? outcome.value.result : undefined;
   return answer?.case === 'segmentation' ? answer.value.total : answer?.case;
 }
 

@@ -4,7 +4,11 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { ReadDashboard } from '../../platform/dashboards/dashboard-reader.ts';
-import type { AskedPeriod, RenderedPeriod } from '../../platform/reports/rendered-period.ts';
+import type {
+  AnsweredStatement,
+  AskedPeriod,
+  RenderedPeriod,
+} from '../../platform/reports/rendered-period.ts';
 import {
   RenderResponseSchema,
   type Tile,
@@ -47,6 +51,7 @@ export async function renderPeriod(
   return {
     displayName,
     tiles: tiles.map((tile) => wholeTile(tile, byTile.get(tile.id))),
+    statements: statementsOf(tiles, byTile),
     tilesForStrangers: sharedTiles(create(RenderResponseSchema, { dashboard, results })),
     completeUntilMs: completeUntil(results),
   };
@@ -56,12 +61,40 @@ export async function renderPeriod(
 function wholeTile(tile: Tile, result: TileResult | undefined): SharedTile {
   const { id, title, x = 0, y = 0, w, h, content } = tile;
   const shown = create(SharedTileSchema, { id, title, x, y, w, h });
-  if (content.case === 'markdown') shown.content = content;
-  if (content.case !== 'insight' || result === undefined) return shown;
-  shown.question = content.value;
-  if (result.previous !== undefined) shown.previous = result.previous;
-  if (result.outcome.case !== undefined) shown.content = result.outcome;
-  return shown;
+  const { outcome, previous } = result ?? {};
+  switch (content.case) {
+    case 'markdown':
+      shown.content = content;
+      return shown;
+    case 'insight':
+      if (result === undefined) return shown;
+      shown.question = content.value;
+      if (previous !== undefined) shown.previous = previous;
+      if (outcome?.case === 'insight' || outcome?.case === 'error') shown.content = outcome;
+      return shown;
+    case 'statement':
+      shown.membersOnly = true;
+      if (outcome?.case === 'error') shown.content = outcome;
+      return shown;
+    case undefined:
+      return shown;
+    default:
+      return content satisfies never;
+  }
+}
+
+/** Answers of statements by their tiles, beside what a share could hold. */
+function statementsOf(
+  tiles: readonly Tile[],
+  results: ReadonlyMap<string, TileResult>,
+): Map<string, AnsweredStatement> {
+  const answered = new Map<string, AnsweredStatement>();
+  for (const { id, content } of tiles) {
+    const outcome = results.get(id)?.outcome;
+    if (content.case !== 'statement' || outcome?.case !== 'statement') continue;
+    answered.set(id, { view: content.value.view, answer: outcome.value });
+  }
+  return answered;
 }
 
 function completeUntil(results: readonly TileResult[]): number {

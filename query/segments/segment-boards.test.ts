@@ -99,7 +99,8 @@ async function segmentOf(kind: string, displayName = kind): Promise<string> {
 const totalIn = (answer: QueryResponse | undefined) =>
   answer?.result.case === 'segmentation' ? answer.result.value.total : undefined;
 function totalOf({ outcome }: TileResult): number | string | undefined {
-  return outcome.case === 'error' ? outcome.value.message : totalIn(outcome.value);
+  if (outcome.case === 'error') return outcome.value.message;
+  return totalIn(outcome.case === 'insight' ? outcome.value : undefined);
 }
 
 it('of a dashboard hold for every tile besides its own, and a deleted one is said in its tile', async () => {

@@ -11,9 +11,6 @@ import type { Lease } from '../../platform/http/bodies/request-memory.ts';
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
 import type { Log } from '../../platform/log.ts';
 import { withTimeLimit } from '../../platform/memory/time-limit.ts';
-import type { RetainedFrom } from '../../platform/retained/retained-from.ts';
-import { sqlAtOnce } from '../calls/turn-bounds.ts';
-import { systemTimer } from '../timer.ts';
 import { refuse, sendRows, startAnswer } from './dialect/answer.ts';
 import { helloBlock, isHello } from './dialect/hello.ts';
 import { packedBlock, unpackBlocks } from './dialect/packed-blocks.ts';
@@ -25,53 +22,33 @@ import {
 } from './dialect/statement-request.ts';
 import { maxStatementCharacters } from './judge/statement-text.ts';
 import { codes, notAllowed, StatementRefusal, wrongSyntax } from './refusal.ts';
-import { type StatementLimits, type StatementStore, Statements } from './run/run-statement.ts';
+import type { StatementLimits, Statements } from './run/run-statement.ts';
 import { statementFailure } from './run/statement-failure.ts';
 import { StatementLog } from './run/statement-log.ts';
-import { type Asker, defaultTurnBounds, StatementTurns } from './run/statement-turns.ts';
+import type { Asker, StatementTurns } from './run/statement-turns.ts';
 import { databaseOf } from './views/project-views.ts';
 
 export interface StatementOptions {
-  clickhouse: Groups<StatementStore>;
+  groups: Groups<Statements>;
+  turns: StatementTurns;
+  limits: StatementLimits;
   authenticate: Authenticate;
-  /** Before which moment a project has no events; never unless given. */
-  retainedFrom?: RetainedFrom;
-  /** Of one statement. */
-  memoryBytes: number;
   log: Log;
-  /** Unless the usual ones suit. */
-  limits?: Partial<StatementLimits>;
-  turns?: StatementTurns;
 }
 
 const path = '/sql';
 /** A statement may ask for all rows of the project, so it needs what an export needs: a member, or a key that reads. */
 const neededMethod = 'shared.exports.v1.ExportsService/Create';
-const defaultLimits: Omit<StatementLimits, 'memoryBytes'> = {
-  ...{ seconds: 30, rows: 1_000_000, bytes: 268_435_456 },
-};
 /** Beside the statement's own time: to be judged, and to be taken by its reader. */
 const answerSeconds = 60;
 const maxBodyBytes = 2 * maxStatementCharacters;
 
-interface Parts {
-  groups: Groups<Statements>;
-  authenticate: Authenticate;
-  turns: StatementTurns;
-  limits: StatementLimits;
+interface Parts extends StatementOptions {
   statementLog: StatementLog;
-  log: Log;
 }
 
 export function createStatementRoute(options: StatementOptions): NodeHttpRoute {
-  const { clickhouse, authenticate, memoryBytes, log } = options;
-  const limits = { ...defaultLimits, memoryBytes, ...options.limits };
-  const bounds = { ...defaultTurnBounds, running: sqlAtOnce };
-  const parts: Parts = {
-    ...{ authenticate, limits, log, statementLog: new StatementLog() },
-    groups: clickhouse.map((store) => new Statements(store, limits, options.retainedFrom)),
-    turns: options.turns ?? new StatementTurns(bounds, systemTimer),
-  };
+  const parts: Parts = { ...options, statementLog: new StatementLog() };
   return (request, response, { path: asked, query }, bodies) => {
     const rest = asked.startsWith(`${path}/`) ? asked.slice(path.length + 1) : undefined;
     if (asked !== path && rest === undefined) return false;

@@ -1,5 +1,6 @@
 // The part of a mail that shows a tile: its answer in figures and rows, each with its change from the period before.
 
+import type { AnsweredStatement } from '../../platform/reports/rendered-period.ts';
 import type { SharedTile } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import type {
   InsightQuerySpec,
@@ -8,6 +9,7 @@ import type {
 import { partOfSegments, partOfTopK } from './parts/groups.ts';
 import { partOfLifecycle, partOfStickiness, partOfUserFlow } from './parts/habits.ts';
 import { partOfFunnel, partOfRetention } from './parts/journeys.ts';
+import { partOfStatement } from './parts/statement.ts';
 import { partOfTrends } from './parts/trends.ts';
 import { questionName } from './question-names.ts';
 import type { ReportPart } from './report-part.ts';
@@ -15,13 +17,19 @@ import { lineInMail, linesInMail } from './text-in-mail.ts';
 
 const maxTitleCharacters = 100;
 const maxTextCharacters = 2_000;
+const forMembers =
+  'This tile is made in SQL, which the mail shows to members of the organization alone.';
 const failed = 'This question could not be answered. Look at it on the board.';
 
-/** Undefined for an empty tile. */
-export function partOfTile(tile: SharedTile): ReportPart | undefined {
+/** Undefined for an empty tile. `statement`: its answer, for members. */
+export function partOfTile(
+  tile: SharedTile,
+  statement?: AnsweredStatement,
+): ReportPart | undefined {
   const { question, content, previous } = tile;
   const own = lineInMail(tile.title, maxTitleCharacters);
   const title = own || (question === undefined ? '' : questionName(question));
+  if (statement !== undefined) return partOfStatement(title, statement);
   switch (content.case) {
     case 'markdown': {
       const text = linesInMail(content.value, maxTextCharacters);
@@ -32,7 +40,7 @@ export function partOfTile(tile: SharedTile): ReportPart | undefined {
     case 'insight':
       return question && partOfAnswer(title, question, content.value, previous);
     case undefined:
-      return undefined;
+      return tile.membersOnly ? { kind: 'text', title, text: forMembers, notes: [] } : undefined;
     default:
       return content satisfies never;
   }

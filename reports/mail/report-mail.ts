@@ -3,6 +3,7 @@
 
 import type { MailContent } from '../../platform/mail/texts/compose-mail.ts';
 import { nameInMail } from '../../platform/mail/texts/name-in-mail.ts';
+import type { AnsweredStatement } from '../../platform/reports/rendered-period.ts';
 import type { SharedTile } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { partOfTile } from '../content/part-of-tile.ts';
 import type { ReportPart } from '../content/report-part.ts';
@@ -20,6 +21,8 @@ export interface ReportContent {
   /** "the day before", "the week before", "the month before". */
   comparedWith: string;
   tiles: readonly SharedTile[];
+  /** By the ids of their tiles; none for strangers. */
+  statements?: ReadonlyMap<string, AnsweredStatement>;
   isIncomplete: boolean;
   /** Earlier ones that are not sent any more. */
   leftOut: number;
@@ -37,7 +40,9 @@ export function reportMail(content: ReportContent): MailContent {
   const name = nameInMail(content.reportName, 'report');
   const project = nameInMail(content.projectName, 'a project');
   const organization = nameInMail(content.organizationName, 'an organization');
-  const parts = content.tiles.flatMap((tile) => partOfTile(tile) ?? []);
+  const parts = content.tiles.flatMap(
+    (tile) => partOfTile(tile, content.statements?.get(tile.id)) ?? [],
+  );
   const shown = partsWithRoom(parts);
   const notes = notesOf(content, parts.length - shown.length);
   const about = [`${nameInMail(content.boardName, 'Board')} of ${project}, ${period}`];

@@ -86,6 +86,7 @@ function mailOf(
     boardName: rendered.displayName,
     comparedWith: comparedWith(report.schedule?.frequency),
     tiles: isMember ? rendered.tiles : rendered.tilesForStrangers,
+    ...(isMember && { statements: rendered.statements }),
     boardUrl: isMember ? `${publicUrl()}/p/${projectId}${page}` : undefined,
     unsubscribeUrl: reportLinkUrl(publicUrl(), link),
   });

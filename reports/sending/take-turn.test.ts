@@ -73,7 +73,11 @@ beforeEach(() => {
     create(SharedTileSchema, { id: value, content: { case: 'markdown', value } });
   rendered = async () => ({
     ...{ displayName: 'Board', completeUntilMs },
-    ...{ tiles: [text('of a person')], tilesForStrangers: [text('of nobody')] },
+    ...{
+      tiles: [text('of a person')],
+      tilesForStrangers: [text('of nobody')],
+      statements: new Map(),
+    },
   });
 });
 

@@ -1,5 +1,5 @@
-// The tiles of a dashboard as strangers see them: questions without their filters, and rows of persons without anything
-// that names one. Annotations of its range are on charts of time alone.
+// The tiles of a dashboard as strangers see them: questions without their filters, rows of persons without anything
+// that names one, and nothing of statements in SQL. Annotations of its range are on charts of time alone.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
@@ -37,9 +37,24 @@ export function sharedTiles({ dashboard, results }: BoardResponse): SharedTile[]
 function sharedTile(tile: Tile, result: TileResult | undefined): SharedTile {
   const { id, title, x = 0, y = 0, w, h, content } = tile;
   const shown = create(SharedTileSchema, { id, title, x, y, w, h });
-  if (content.case === 'markdown') shown.content = content;
-  if (content.case !== 'insight' || result === undefined) return shown;
-  const spec = content.value;
+  switch (content.case) {
+    case 'markdown':
+      shown.content = content;
+      return shown;
+    case 'statement':
+      // Its rows may be persons, and its text may name one.
+      shown.membersOnly = true;
+      return shown;
+    case 'insight':
+      return result === undefined ? shown : sharedAnswer(shown, content.value, result);
+    case undefined:
+      return shown;
+    default:
+      return content satisfies never;
+  }
+}
+
+function sharedAnswer(shown: SharedTile, spec: InsightQuerySpec, result: TileResult): SharedTile {
   shown.question = withoutFilters(spec);
   if (result.previous !== undefined) shown.previous = withoutPersons(spec, result.previous);
   switch (result.outcome.case) {
@@ -52,6 +67,8 @@ function sharedTile(tile: Tile, result: TileResult | undefined): SharedTile {
       shown.content = { case: 'error', value: error };
       return shown;
     }
+    // An answer of a statement, which no question has.
+    case 'statement':
     case undefined:
       return shown;
     default:

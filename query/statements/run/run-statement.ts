@@ -33,6 +33,7 @@ export interface JudgedStatement {
   queryId: string;
   projectId: string;
   views: ProjectViews;
+  limits: StatementLimits;
 }
 
 export interface StatementLimits extends StatementBounds {
@@ -66,11 +67,12 @@ export class Statements {
     this.#views = new ViewsOfProjects(store, openSettings);
   }
 
-  /** Throws StatementRefusal, the client's errors, and the signal's. */
+  /** `limits`: where they are closer than usual. Throws StatementRefusal, the client's errors, and the signal's. */
   async judge(
     projectId: string,
     asked: StatementAsked,
     signal: AbortSignal,
+    limits = this.#limits,
   ): Promise<JudgedStatement> {
     const text = readStatementText(asked.sql, tableQuestion);
     checkNameParameters(asked.sql, asked.params);
@@ -80,7 +82,7 @@ export class Statements {
       throw new StatementRefusal(codes.unknownFormat, `there is no format ${shown(format)} here`);
     }
     const settings = new Map(asked.settings);
-    for (const [name, value] of text.settings) putSetting(settings, name, value, this.#limits);
+    for (const [name, value] of text.settings) putSetting(settings, name, value, limits);
     const select = withOwnNames(text.select);
     const params = Object.fromEntries(asked.params);
     const functions = await this.#allowed();
@@ -95,7 +97,7 @@ export class Statements {
     judgeTree(readQueryTree(lines), functions);
     return {
       sql: text.describes ? `DESCRIBE TABLE (${select}\n)` : select,
-      ...{ format, contentType, settings, params, projectId, views },
+      ...{ format, contentType, settings, params, projectId, views, limits },
       queryId: `${projectId}-${asked.queryId}`,
     };
   }
@@ -128,7 +130,7 @@ export class Statements {
     signal: AbortSignal,
   ): AsyncGenerator<Buffer, void, undefined> {
     const { sql, format, params, queryId } = judged;
-    const { seconds, rows, bytes, memoryBytes } = this.#limits;
+    const { seconds, rows, bytes, memoryBytes } = judged.limits;
     const settings: Select['settings'] = {
       max_execution_time: seconds,
       max_result_rows: String(rows),

@@ -63,6 +63,7 @@ import { ExportsService } from '../../../proto/gen/shared/exports/v1/exports_pb.
 import { InsightsService } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { ProfilesService } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { checkQuestion } from '../../../query/boards/check-question.ts';
+import { openStatements } from '../../../query/statements/open-statements.ts';
 
 interface AccountsOptions {
   brokerUrl: string;
@@ -239,6 +240,8 @@ function startControlOf(
     }),
     attemptLimits: unlimited,
     checkQuestion,
+    // Of a process without a store.
+    checkStatement: openStatements({ clickhouse: undefined, memoryBytes: 0, log }).onBoards.check,
     ...options.control,
   });
 }

@@ -5,10 +5,8 @@ import type { DatabaseClient } from '../../../platform/clickhouse/clickhouse.ts'
 import { oneGroup } from '../../../platform/clickhouse/groups.ts';
 import { type HttpServer, startHttp } from '../../../platform/http/http.ts';
 import { createLog } from '../../../platform/log.ts';
-import {
-  createStatementRoute,
-  type StatementOptions,
-} from '../../../query/statements/statement-route.ts';
+import { type OpenOptions, openStatements } from '../../../query/statements/open-statements.ts';
+import { createStatementRoute } from '../../../query/statements/statement-route.ts';
 
 export interface StatementAnswer {
   status: number;
@@ -28,13 +26,15 @@ const memoryBytes = 256 * 1_048_576;
 
 export async function serveStatements(
   clickhouse: DatabaseClient,
-  options: Partial<StatementOptions> = {},
+  options: Partial<OpenOptions> = {},
 ): Promise<StatementServer> {
+  const log = createLog('silent');
+  const ofStore = { clickhouse: oneGroup(clickhouse), memoryBytes, log };
+  const { groups, turns, limits } = openStatements({ ...ofStore, ...options });
+  if (groups === undefined) throw new Error('there is a store');
   const route = createStatementRoute({
-    clickhouse: oneGroup(clickhouse),
     authenticate: (_, { apiKey, authorization }) => opened(apiKey ?? bearer(authorization)),
-    ...{ memoryBytes, log: createLog('silent') },
-    ...options,
+    ...{ groups, turns, limits, log },
   });
   const server: HttpServer = await startHttp({
     ...{ host: '127.0.0.1', port: 0, nodeHttpRoutes: [route], serviceAliases: new Map() },

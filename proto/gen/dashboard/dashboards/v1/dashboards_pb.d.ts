@@ -94,6 +94,34 @@ export declare type DashboardFilters = Message<"dashboard.dashboards.v1.Dashboar
 export declare const DashboardFiltersSchema: GenMessage<DashboardFilters>;
 
 /**
+ * One statement as POST /sql takes it (docs/sql.md), and how its answer is shown.
+ *
+ * @generated from message dashboard.dashboards.v1.Statement
+ */
+export declare type Statement = Message<"dashboard.dashboards.v1.Statement"> & {
+  /**
+   * One SELECT, without FORMAT; at most 262,144 characters. Its parameters {from:DateTime64}, {to:DateTime64} and
+   * {timezone:String} are the dashboard's time and zone; it has no others.
+   *
+   * @generated from field: string sql = 1;
+   */
+  sql: string;
+
+  /**
+   * A table unless given.
+   *
+   * @generated from field: dashboard.dashboards.v1.StatementView view = 2;
+   */
+  view: StatementView;
+};
+
+/**
+ * Describes the message dashboard.dashboards.v1.Statement.
+ * Use `create(StatementSchema)` to create a new message.
+ */
+export declare const StatementSchema: GenMessage<Statement>;
+
+/**
  * A part of a dashboard, at a place of a grid of 72 columns.
  *
  * @generated from message dashboard.dashboards.v1.Tile
@@ -142,7 +170,7 @@ export declare type Tile = Message<"dashboard.dashboards.v1.Tile"> & {
   h: number;
 
   /**
-   * What it shows. One of both is required.
+   * What it shows. One of these is required.
    *
    * @generated from oneof dashboard.dashboards.v1.Tile.content
    */
@@ -162,6 +190,15 @@ export declare type Tile = Message<"dashboard.dashboards.v1.Tile"> & {
      */
     value: string;
     case: "markdown";
+  } | {
+    /**
+     * A statement in SQL; at most 10 of a dashboard. Filters, segments and bots of the dashboard are not its. It reads
+     * the project as its members do, whoever looks at the dashboard, and is not shown by shares.
+     *
+     * @generated from field: dashboard.dashboards.v1.Statement statement = 20;
+     */
+    value: Statement;
+    case: "statement";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -840,7 +877,7 @@ export declare type RenderResponse = Message<"dashboard.dashboards.v1.RenderResp
   time?: RenderedTime | undefined;
 
   /**
-   * One of each tile with a question, in the order of the tiles.
+   * One of each tile with a question or a statement, in the order of the tiles.
    *
    * @generated from field: repeated dashboard.dashboards.v1.TileResult results = 3;
    */
@@ -931,7 +968,88 @@ export declare type RenderedTime = Message<"dashboard.dashboards.v1.RenderedTime
 export declare const RenderedTimeSchema: GenMessage<RenderedTime>;
 
 /**
- * The answer of one tile's question.
+ * A column of a statement's answer.
+ *
+ * @generated from message dashboard.dashboards.v1.StatementColumn
+ */
+export declare type StatementColumn = Message<"dashboard.dashboards.v1.StatementColumn"> & {
+  /**
+   * Its name; two may have the same.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The engine's type, such as "Nullable(UInt64)".
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+};
+
+/**
+ * Describes the message dashboard.dashboards.v1.StatementColumn.
+ * Use `create(StatementColumnSchema)` to create a new message.
+ */
+export declare const StatementColumnSchema: GenMessage<StatementColumn>;
+
+/**
+ * A row of a statement's answer.
+ *
+ * @generated from message dashboard.dashboards.v1.StatementRow
+ */
+export declare type StatementRow = Message<"dashboard.dashboards.v1.StatementRow"> & {
+  /**
+   * One for each column, as JSON: 64-bit integers, times and texts are texts, NULL is null.
+   *
+   * @generated from field: repeated string cells = 1;
+   */
+  cells: string[];
+};
+
+/**
+ * Describes the message dashboard.dashboards.v1.StatementRow.
+ * Use `create(StatementRowSchema)` to create a new message.
+ */
+export declare const StatementRowSchema: GenMessage<StatementRow>;
+
+/**
+ * The answer of a statement.
+ *
+ * @generated from message dashboard.dashboards.v1.StatementAnswer
+ */
+export declare type StatementAnswer = Message<"dashboard.dashboards.v1.StatementAnswer"> & {
+  /**
+   * In the order of the statement.
+   *
+   * @generated from field: repeated dashboard.dashboards.v1.StatementColumn columns = 1;
+   */
+  columns: StatementColumn[];
+
+  /**
+   * At most 1,000.
+   *
+   * @generated from field: repeated dashboard.dashboards.v1.StatementRow rows = 2;
+   */
+  rows: StatementRow[];
+
+  /**
+   * There are more rows than these.
+   *
+   * @generated from field: bool is_cut = 3;
+   */
+  isCut: boolean;
+};
+
+/**
+ * Describes the message dashboard.dashboards.v1.StatementAnswer.
+ * Use `create(StatementAnswerSchema)` to create a new message.
+ */
+export declare const StatementAnswerSchema: GenMessage<StatementAnswer>;
+
+/**
+ * The answer of one tile's question or statement.
  *
  * @generated from message dashboard.dashboards.v1.TileResult
  */
@@ -944,7 +1062,7 @@ export declare type TileResult = Message<"dashboard.dashboards.v1.TileResult"> &
   tileId: string;
 
   /**
-   * One of both.
+   * One of these.
    *
    * @generated from oneof dashboard.dashboards.v1.TileResult.outcome
    */
@@ -964,6 +1082,14 @@ export declare type TileResult = Message<"dashboard.dashboards.v1.TileResult"> &
      */
     value: TileError;
     case: "error";
+  } | {
+    /**
+     * The answer of a statement.
+     *
+     * @generated from field: dashboard.dashboards.v1.StatementAnswer statement = 20;
+     */
+    value: StatementAnswer;
+    case: "statement";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -1260,6 +1386,53 @@ export enum TimeRangePreset {
 export declare const TimeRangePresetSchema: GenEnum<TimeRangePreset>;
 
 /**
+ * How the answer of a statement is shown.
+ *
+ * @generated from enum dashboard.dashboards.v1.StatementView
+ */
+export enum StatementView {
+  /**
+   * As a table.
+   *
+   * @generated from enum value: STATEMENT_VIEW_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * All columns and rows.
+   *
+   * @generated from enum value: STATEMENT_VIEW_TABLE = 1;
+   */
+  TABLE = 1,
+
+  /**
+   * The first number of the first row, large.
+   *
+   * @generated from enum value: STATEMENT_VIEW_NUMBER = 2;
+   */
+  NUMBER = 2,
+
+  /**
+   * Numbers over the first column that is a time.
+   *
+   * @generated from enum value: STATEMENT_VIEW_LINES = 3;
+   */
+  LINES = 3,
+
+  /**
+   * Numbers beside names.
+   *
+   * @generated from enum value: STATEMENT_VIEW_BARS = 4;
+   */
+  BARS = 4,
+}
+
+/**
+ * Describes the enum dashboard.dashboards.v1.StatementView.
+ */
+export declare const StatementViewSchema: GenEnum<StatementView>;
+
+/**
  * Manages the dashboards of a project. Credential: a customer's JWT and x-project-id. A project of an organization that
  * the caller is not a member of is not_found; too low a role is permission_denied. Every project has the dashboard
  * "overview", which is built in: it can be read, rendered, shared and copied; changing or deleting it is
@@ -1341,7 +1514,8 @@ export declare const DashboardsService: GenService<{
     output: typeof RenderResponseSchema;
   },
   /**
-   * Makes a link that shows the dashboard to everybody who has it. failed_precondition beyond 20 shares of a dashboard,
+   * Makes a link that shows the dashboard to everybody who has it, without the answers of its statements.
+   * failed_precondition beyond 20 shares of a dashboard,
    * and where the caller's address is not proven. Role: admin.
    *
    * @generated from rpc dashboard.dashboards.v1.DashboardsService.CreateShare

@@ -230,6 +230,13 @@ export declare type SharedTile = Message<"public.dashboards.v1.SharedTile"> & {
    * @generated from field: shared.insights.v1.QueryResponse previous = 11;
    */
   previous?: QueryResponse | undefined;
+
+  /**
+   * A statement in SQL, which is shown to members alone: its rows may be persons. There is no content.
+   *
+   * @generated from field: bool members_only = 20;
+   */
+  membersOnly: boolean;
 };
 
 /**
