@@ -120,7 +120,7 @@ describe.runIf(hasBrowser)('known figures', () => {
     await chart.getByText('Not counted: 1 event of deleted profiles.').waitFor();
 
     await page.getByRole('button', { name: 'Page views' }).click();
-    await page.getByRole('link', { name: 'Page views behind it' }).click();
+    await chart.getByRole('link', { name: 'View events' }).click();
     await listed(page, 6);
     isHeld = true;
     await page.goBack();
@@ -148,13 +148,13 @@ describe.runIf(hasBrowser)('known figures', () => {
 
   it('of the overview are those of a country, and of a page in it, once their rows are chosen', async () => {
     const page = await go('');
-    const places = page.getByRole('region', { name: 'Places and devices' });
+    const places = page.getByRole('region', { name: 'Places', exact: true });
     await expect.poll(() => rows(places), { timeout }).toEqual({ Germany: '2', France: '3' });
     await places.getByRole('button', { name: 'Germany' }).click();
     await expect
       .poll(() => figures(page), { timeout })
       .toEqual({ Visitors: '2', 'Page views': '3', Visits: '2', 'Bounce rate': '50%' });
-    await places.getByRole('link', { name: 'Ask further' }).click();
+    await places.getByRole('link', { name: 'Open in Insights' }).click();
     const answer = page.getByRole('region', { name: 'Answer' });
     await expect.poll(() => rows(answer), { timeout }).toEqual({ Germany: '2' });
     await page.goBack();
@@ -163,7 +163,7 @@ describe.runIf(hasBrowser)('known figures', () => {
     await expect
       .poll(() => figures(page), { timeout })
       .toEqual({ Visitors: '1', 'Page views': '1', Visits: '1', 'Bounce rate': '0%' });
-    await pages.getByRole('link', { name: 'Events of these' }).click();
+    await pages.getByRole('link', { name: 'View events' }).click();
     await listed(page, 1);
     await page.getByRole('button', { name: 'Remove: Pathname is /docs' }).click();
     await listed(page, 3);
@@ -190,7 +190,7 @@ describe.runIf(hasBrowser)('known figures', () => {
     await answer.getByText('Not counted: 1 event of deleted profiles.').waitFor();
     await page.getByLabel('Compare with').selectOption({ label: 'The range before' });
     await page.waitForURL((url) => (url.searchParams.get('q') ?? '').includes('"compare":1'));
-    await answer.getByText('0 before').waitFor();
+    await answer.getByText('nothing before').waitFor();
     await page.goBack();
     await expect.poll(shown, { timeout }).toEqual([users, '3']);
     await page.goBack();

@@ -15,7 +15,8 @@ export function BarList(props: {
   onOpen?: (bar: Bar) => void;
 }) {
   const { bars, format = shortFigure, onOpen } = props;
-  const most = Math.max(1e-9, ...bars.map(({ value }) => value));
+  // All others are no single thing: beside a bar of theirs the others' would be stubs.
+  const most = Math.max(1e-9, ...bars.map(({ value, isRest }) => (isRest ? 0 : value)));
   const total = props.total ?? bars.reduce((sum, { value }) => sum + value, 0);
   if (bars.length === 0) return <p class="hint">Nothing in this range.</p>;
   return (
@@ -23,7 +24,7 @@ export function BarList(props: {
       {bars.map((bar) => {
         const inside = (
           <>
-            <i style={{ width: `${(bar.value / most) * 100}%` }} />
+            {bar.isRest ? null : <i style={{ width: `${(bar.value / most) * 100}%` }} />}
             <span class="clip grow" title={bar.name}>
               {bar.label ?? (readablePath(bar.name) || '(none)')}
             </span>

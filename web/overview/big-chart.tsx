@@ -61,10 +61,10 @@ export function listHref(
 
 /** The list of profiles knows neither ranges nor conditions on events: with conditions the events say more. */
 export function RowsOf({ measure, projectId }: { measure: Measure; projectId: string }) {
-  const { page, kind, name } = measure.rows;
+  const { page, kind } = measure.rows;
   const { query } = address.value;
   const isFiltered = query.has('filters') || query.has('segments');
   if (page === 'profiles' && !isFiltered)
     return <a href={`/p/${projectId}/profiles`}>All profiles</a>;
-  return <a href={listHref(projectId, 'events', kind ? { kind } : {})}>{name} behind it</a>;
+  return <a href={listHref(projectId, 'events', kind ? { kind } : {})}>View events</a>;
 }

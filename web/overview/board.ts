@@ -120,8 +120,22 @@ async function askTrend(
   which: 'range' | 'previous',
   end: AbortSignal,
 ): Promise<{ trends: TrendsResult; labels: readonly string[] }> {
+  const { result, bucketLabels: labels } = await askQuestion(projectId, spec, time, end, which);
+  if (result.case !== 'trends')
+    throw new Error(`asked for trends, got ${result.case ?? 'nothing'}`);
+  return { trends: result.value, labels };
+}
+
+/** The answer to a question over the board's range, or over the one before it. */
+export function askQuestion(
+  projectId: string,
+  spec: InsightQuerySpec,
+  time: RenderedTime | undefined,
+  end: AbortSignal,
+  which: 'range' | 'previous' = 'range',
+): Promise<QueryResponse> {
   const timeRange = time?.[which];
-  const { result, bucketLabels: labels } = await insights.query(
+  return insights.query(
     {
       spec,
       ...(timeRange ? { timeRange } : {}),
@@ -131,9 +145,6 @@ async function askTrend(
     },
     inProject(projectId, end),
   );
-  if (result.case !== 'trends')
-    throw new Error(`asked for trends, got ${result.case ?? 'nothing'}`);
-  return { trends: result.value, labels };
 }
 
 function addOfBoard(

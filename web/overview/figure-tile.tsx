@@ -3,7 +3,7 @@
 import type { TileResult } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import type { QueryResponse } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Sparkline } from '../charts/sparkline.tsx';
-import { change } from '../ui/figures.ts';
+import { Change } from '../results/change.tsx';
 import type { Course } from './board.ts';
 import type { Measure } from './measures.ts';
 
@@ -32,30 +32,21 @@ export function FigureTile(props: {
         <span class="bad-text">{outcome.value.message}</span>
       ) : (
         <>
-          <b>{value === undefined ? '–' : measure.format(value)}</b>
-          <Change measure={measure} value={value} before={before} />
+          {value === undefined ? <i class="bone" /> : <b>{measure.format(value)}</b>}
+          {value === undefined ? (
+            <small />
+          ) : (
+            <Change
+              value={value}
+              before={before ?? 0}
+              format={measure.format}
+              isMoreBetter={measure.isMoreBetter}
+            />
+          )}
           {points.length > 0 ? <Sparkline values={points} /> : <span class="spark" />}
         </>
       )}
     </button>
-  );
-}
-
-function Change(props: {
-  measure: Measure;
-  value: number | undefined;
-  before: number | undefined;
-}) {
-  const { measure, value = 0, before } = props;
-  const text = before === undefined ? undefined : change(value, before);
-  if (props.value === undefined) return <small />;
-  if (before === undefined || text === undefined) return <small>nothing before</small>;
-  const isBetter = value === before ? undefined : value > before === measure.isMoreBetter;
-  return (
-    <small class="figure-change">
-      <span class={isBetter === undefined ? '' : isBetter ? 'good-text' : 'bad-text'}>{text}</span>{' '}
-      from {measure.format(before)}
-    </small>
   );
 }
 

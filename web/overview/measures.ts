@@ -22,7 +22,7 @@ export type Measure = {
   /** The place of its series in the board's tile `course`; undefined where the course has to be asked for. */
   inCourse?: number;
   /** What its rows are. */
-  rows: { page: 'events' | 'profiles'; kind?: string; name: string };
+  rows: { page: 'events' | 'profiles'; kind?: string };
 };
 
 function trend(spec: MessageInitShape<typeof InsightQuerySpecSchema>): InsightQuerySpec {
@@ -43,7 +43,7 @@ export const measures: readonly Measure[] = [
     isMoreBetter: true,
     trend: trend({ events: [{ event: {}, aggregation: AggregationType.UNIQUE_USERS }] }),
     inCourse: 0,
-    rows: { page: 'profiles', name: 'Events' },
+    rows: { page: 'profiles' },
   },
   {
     id: 'views',
@@ -54,7 +54,7 @@ export const measures: readonly Measure[] = [
       events: [{ event: { kind: 'page_view' }, aggregation: AggregationType.TOTAL }],
     }),
     inCourse: 1,
-    rows: { page: 'events', kind: 'page_view', name: 'Page views' },
+    rows: { page: 'events', kind: 'page_view' },
   },
   {
     id: 'visits',
@@ -62,7 +62,7 @@ export const measures: readonly Measure[] = [
     format: shortFigure,
     isMoreBetter: true,
     trend: visits(SessionMetric.SESSIONS),
-    rows: { page: 'events', name: 'Events' },
+    rows: { page: 'events' },
   },
   {
     id: 'bounce-rate',
@@ -70,7 +70,7 @@ export const measures: readonly Measure[] = [
     format: percent,
     isMoreBetter: false,
     trend: visits(SessionMetric.BOUNCE_RATE),
-    rows: { page: 'events', name: 'Events' },
+    rows: { page: 'events' },
   },
   {
     id: 'duration',
@@ -78,6 +78,6 @@ export const measures: readonly Measure[] = [
     format: (seconds) => milliseconds(seconds * 1000),
     isMoreBetter: true,
     trend: visits(SessionMetric.AVG_DURATION),
-    rows: { page: 'events', name: 'Events' },
+    rows: { page: 'events' },
   },
 ];

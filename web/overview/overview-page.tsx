@@ -14,7 +14,7 @@ import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
 import { isEmpty, withSegments } from '../filter/segment-names.ts';
-import { boardTime, timeQuery } from '../question/board-time.ts';
+import { timeQuery } from '../question/board-time.ts';
 import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { Freshness, LeftOutNote } from '../results/provenance.tsx';
@@ -23,8 +23,7 @@ import { BoardFault } from '../retries/busy-note.tsx';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
-import { RangePicker, useRange } from '../time/range.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { RangePicker } from '../time/range.tsx';
 import { BigChart, listHref, RowsOf } from './big-chart.tsx';
 import {
   answerOf,
@@ -36,40 +35,13 @@ import {
   useOverview,
 } from './board.ts';
 import { FigureTile } from './figure-tile.tsx';
+import { Goals } from './goals.tsx';
 import { type Measure, measures } from './measures.ts';
-import { RankingCard } from './ranking-card.tsx';
+import { cards } from './rankings/cards.ts';
+import { RankingCard, type RankingProps } from './rankings/ranking-card.tsx';
+import { Updating } from './updating.tsx';
 import '../styles/overview.css';
 import '../styles/results.css';
-
-const cards = [
-  {
-    name: 'pages',
-    title: 'Pages',
-    tiles: [
-      { id: 'pages', name: 'Seen' },
-      { id: 'entries', name: 'Entry' },
-      { id: 'exits', name: 'Exit' },
-    ],
-  },
-  {
-    name: 'sources',
-    title: 'Sources',
-    tiles: [
-      { id: 'sources', name: 'Sites' },
-      { id: 'channels', name: 'Channels' },
-      { id: 'campaigns', name: 'Campaigns' },
-    ],
-  },
-  {
-    name: 'places',
-    title: 'Places and devices',
-    tiles: [
-      { id: 'countries', name: 'Countries' },
-      { id: 'devices', name: 'Devices' },
-    ],
-  },
-  { name: 'events', title: 'Events', tiles: [{ id: 'kinds', name: 'Kinds' }] },
-];
 
 export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
@@ -82,19 +54,7 @@ export function Page({ params }: PageProps) {
   const setConditions = (next: readonly Condition[]): void =>
     setQuery({ filters: writeConditions(next) });
   const segments = segmentsOfAddress();
-  const hrefOf = (asIs: InsightQuerySpec, rows: Rows): string | undefined => {
-    const spec = withSegments(asIs, segments);
-    const time = timeQuery(query);
-    return rowsHref({ projectId, spec, conditions: asked, time, ...bucketsOf(board) }, rows);
-  };
-  const furtherHref = (spec: InsightQuerySpec): string | undefined =>
-    questionHref({
-      ...{ projectId, filterGroups: groupsOf(asked), time: timeQuery(query) },
-      spec: withSegments(
-        { ...spec, includeCookieless: spec.includeCookieless && isCounted },
-        segments,
-      ),
-    });
+  const { hrefOf, furtherHref } = linksOf(projectId, asked, board, isCounted);
   const open = (spec: InsightQuerySpec, rows: Rows): void => {
     const href = hrefOf(spec, rows);
     if (href) navigate(href);
@@ -102,7 +62,12 @@ export function Page({ params }: PageProps) {
   const isBare = asked.length === 0 && isEmpty(segments) && board && hasNoEvents(board);
   return (
     <>
-      <Head conditions={conditions} bots={bots} onChange={setConditions} />
+      <Head
+        conditions={conditions}
+        bots={bots}
+        onChange={setConditions}
+        isUpdating={board !== undefined && isLoading}
+      />
       <BoardFault of={overview} />
       {isBare ? (
         <NoEvents projectId={projectId} />
@@ -122,30 +87,67 @@ export function Page({ params }: PageProps) {
             />
           ) : null}
           <Rankings
+            asked={{
+              ...{ projectId, conditions: asked, segments, includeCookieless: isCounted },
+              key: `${questionKey(projectId, asked)} ${isCounted}`,
+              time: isLoading || !bots ? undefined : board?.time,
+            }}
             board={board}
             hrefOf={hrefOf}
             questionOf={furtherHref}
             onFilter={(condition) => setConditions(withCondition(conditions, condition))}
             onKind={(kind) => navigate(listHref(projectId, 'events', { kind }))}
-          />
-          <Goals
-            key={projectId}
-            projectId={projectId}
-            conditions={bots && asked}
-            includeCookieless={isCounted}
-          />
+          >
+            <Goals
+              key={projectId}
+              projectId={projectId}
+              conditions={bots && asked}
+              includeCookieless={isCounted}
+            />
+          </Rankings>
         </div>
       )}
     </>
   );
 }
 
-function Head(props: Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bots' | 'onChange'>) {
+/** Where a question's rows are, and where it is a question of its own. */
+function linksOf(
+  projectId: string,
+  asked: readonly Condition[],
+  board: RenderResponse | undefined,
+  isCounted: boolean,
+) {
+  const { query } = address.value;
+  const segments = segmentsOfAddress();
+  const hrefOf = (asIs: InsightQuerySpec, rows: Rows): string | undefined => {
+    const spec = withSegments(asIs, segments);
+    const time = timeQuery(query);
+    return rowsHref({ projectId, spec, conditions: asked, time, ...bucketsOf(board) }, rows);
+  };
+  const furtherHref = (spec: InsightQuerySpec): string | undefined =>
+    questionHref({
+      ...{ projectId, filterGroups: groupsOf(asked), time: timeQuery(query) },
+      spec: withSegments(
+        { ...spec, includeCookieless: spec.includeCookieless && isCounted },
+        segments,
+      ),
+    });
+  return { hrefOf, furtherHref };
+}
+
+type HeadProps = Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bots' | 'onChange'>;
+
+/** Stays in sight: whoever reads further down sees what the figures are of. */
+function Head({ isUpdating, ...filters }: HeadProps & { isUpdating: boolean }) {
   return (
-    <div class="page-head">
-      <h1 tabIndex={-1}>Overview</h1>
+    <div class="page-head in-sight">
       <div class="row">
-        <FilterBar {...props} />
+        <h1 tabIndex={-1}>Overview</h1>
+        <Updating isOn={isUpdating} />
+      </div>
+      <div class="row">
+        <FilterBar {...filters} />
         <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
         <RangePicker />
       </div>
@@ -153,33 +155,16 @@ function Head(props: Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bots'
   );
 }
 
-type RankingProps = Parameters<typeof RankingCard>[0];
-
-function Rankings(props: Omit<RankingProps, keyof (typeof cards)[number]>) {
+/** The cards of rankings, and the one of goals at their end. */
+function Rankings(props: RankingProps & { children: ComponentChildren }) {
   return (
     <div class="rankings">
       {cards.map((card) => (
-        <RankingCard key={card.name} {...card} {...props} />
+        <RankingCard key={card.name} {...props} card={card} />
       ))}
+      {props.children}
     </div>
   );
-}
-
-const loadGoals = async () => (await import('../goals/goals-card.tsx')).GoalsCard;
-
-/** At the end of the page: its code comes last, and nothing below it moves. */
-function Goals(props: {
-  projectId: string;
-  conditions: readonly Condition[] | undefined;
-  includeCookieless: boolean;
-}) {
-  const { projectId, conditions, includeCookieless } = props;
-  const { query } = address.value;
-  const range = useRange();
-  const name = conditions && `${questionKey(projectId, conditions)} ${includeCookieless}`;
-  const filters = { filterGroups: groupsOf(conditions ?? []), ...segmentsOfAddress() };
-  const asked = { timeRange: boardTime(query, range), filters, includeCookieless };
-  return <Loaded load={loadGoals} name="goals" with={{ projectId, name, asked }} />;
 }
 
 /** What the page counts: by its conditions, and of bots and cookieless visitors as the address says. */
@@ -291,7 +276,7 @@ function ChartCard(props: {
           {board ? props.note : null}
         </div>
         <div class="row">
-          {props.questionHref ? <a href={props.questionHref}>Ask further</a> : null}
+          {props.questionHref ? <a href={props.questionHref}>Open in Insights</a> : null}
           <RowsOf measure={measure} projectId={props.projectId} />
         </div>
       </footer>

@@ -6,7 +6,7 @@ import {
   InsightQuerySpecSchema,
   InsightType,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { drawnSeries, questionName, seriesName } from './names.ts';
+import { drawnSeries, questionName, seriesName, valueName } from './names.ts';
 
 const specOf = (more: MessageInitShape<typeof InsightQuerySpecSchema>) =>
   create(InsightQuerySpecSchema, {
@@ -52,4 +52,15 @@ it('revenue is named by its currency, and by its group', () => {
   expect(seriesName(split, { ...whole, currency: 'EUR', isOthers: true })).toBe(
     '1. Signup: revenue, EUR · All others',
   );
+});
+
+it('values of the service are said as titles, countries and languages by their names', () => {
+  expect(valueName('$channel', 'organic search')).toBe('Organic search');
+  expect(valueName('$deviceType', 'mobile')).toBe('Mobile');
+  expect(valueName('plan', 'pro')).toBe('pro');
+  expect(valueName('$country', 'DE')).toBe('Germany');
+  expect(valueName('$language', 'de')).toBe('German (de)');
+  expect(valueName('$language', 'zz-!!')).toBe('zz-!!');
+  expect(valueName('$language', '')).toBe('(empty)');
+  expect(valueName('$channel', undefined)).toBe('(none)');
 });

@@ -105,7 +105,25 @@ export function valueName(property: string, value: string | undefined): string {
   const segment = segmentOf(property);
   if (segment !== undefined) return `${value} ${segmentName(segment)}`;
   if (property === '$country' && /^[A-Z]{2}$/.test(value)) return countries.of(value) ?? value;
+  if (lowerCase.has(property)) return value.charAt(0).toUpperCase() + value.slice(1);
+  if (property === '$language') return languageName(value);
   return value === '' ? '(empty)' : value;
+}
+
+/** Their values are words of the service, which are stored in lower case. */
+const lowerCase: ReadonlySet<string> = new Set(['$channel', '$deviceType', '$viewport']);
+
+const languages = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' });
+
+/** "German (de-DE)": two tags of one language stay apart. */
+function languageName(tag: string): string {
+  if (!/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/.test(tag)) return tag === '' ? '(empty)' : tag;
+  try {
+    const name = languages.of(tag);
+    return name === undefined || name === tag ? tag : `${name} (${tag})`;
+  } catch {
+    return tag;
+  }
 }
 
 function eventName(spec: InsightQuerySpec, index: number): string {
@@ -193,6 +211,12 @@ export function formatOf(spec: InsightQuerySpec): (value: number) => string {
     default:
       return shortFigure;
   }
+}
+
+/** Whether more of a question's value is good news; undefined where nobody can tell. */
+export function isMoreBetterOf({ session, formulas }: InsightQuerySpec): boolean | undefined {
+  if (formulas.length > 0) return undefined;
+  return session?.metric !== SessionMetric.BOUNCE_RATE;
 }
 
 /** What each form of a question is for, as its heading says. */

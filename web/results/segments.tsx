@@ -3,8 +3,9 @@
 import type { SegmentationResult } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { BarList } from '../charts/bar-list.tsx';
 import { DataTable } from '../charts/data-table.tsx';
-import { change, figure } from '../ui/figures.ts';
-import { drawnSeries, formatOf, seriesName } from './names.ts';
+import { figure } from '../ui/figures.ts';
+import { Change } from './change.tsx';
+import { drawnSeries, formatOf, isMoreBetterOf, seriesName } from './names.ts';
 import type { Shown } from './shown.ts';
 
 export function Segments(shown: Shown<SegmentationResult>) {
@@ -19,7 +20,7 @@ export function Segments(shown: Shown<SegmentationResult>) {
     const before = previous && (earlier?.value ?? (isMade ? undefined : (previous.total ?? 0)));
     return (
       <>
-        <BigFigure value={value} before={before} format={format} />
+        <BigFigure {...{ value, before, format }} isMoreBetter={isMoreBetterOf(spec)} />
         <DataTable
           isHidden={shown.isTile}
           label={label}
@@ -81,17 +82,13 @@ export function BigFigure(props: {
   value: number;
   before?: number | undefined;
   format: (value: number) => string;
+  isMoreBetter?: boolean | undefined;
 }) {
-  const { value, before, format } = props;
-  const changed = before === undefined ? undefined : change(value, before);
+  const { value, before, format, isMoreBetter } = props;
   return (
     <p class="big-figure">
       <b title={figure(value)}>{format(value)}</b>
-      {before === undefined ? null : (
-        <small>
-          {changed ? <span class="badge">{changed}</span> : null} {format(before)} before
-        </small>
-      )}
+      {before === undefined ? null : <Change {...{ value, before, format, isMoreBetter }} />}
     </p>
   );
 }

@@ -2,12 +2,18 @@
 
 import { useToldWaiting } from '../exports/shown-tables.ts';
 
-/** Says what is on its way. It shows itself after a moment only, so that a quick answer does not flicker. */
+/**
+ * Lines in the place of what is on its way; `of` says what that is to a screen reader. It shows itself after a moment
+ * only, so that a quick answer does not flicker.
+ */
 export function Loading({ of }: { of: string }) {
   useToldWaiting();
   return (
-    <p class="loading" role="status">
-      Loading {of}…
-    </p>
+    <div class="loading" role="status">
+      <span class="unseen">Loading {of}…</span>
+      <i />
+      <i />
+      <i />
+    </div>
   );
 }

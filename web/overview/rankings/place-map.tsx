@@ -1,0 +1,28 @@
+// Visits by country on a map, with the greatest of them below it: its code comes with the map.
+
+import { WorldMap } from '../../charts/world-map.tsx';
+import type { Ranking } from './cards.ts';
+import { RankedList } from './ranked-list.tsx';
+import { type RankedRow, scaleOf } from './rows.ts';
+
+const shownRows = 3;
+
+export function PlaceMap(props: {
+  label: string;
+  ranking: Ranking;
+  rows: readonly RankedRow[];
+  onOpen: (row: RankedRow) => void;
+}) {
+  const { label, rows } = props;
+  const values = new Map(
+    rows.flatMap(({ texts: [code], value }) =>
+      code ? [[code.toUpperCase(), value] as const] : [],
+    ),
+  );
+  return (
+    <>
+      <WorldMap label={`${label}: visits by country; the list has the figures`} values={values} />
+      <RankedList {...props} {...scaleOf(rows)} rows={rows.slice(0, shownRows)} />
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+// The rows of a ranking with two measures, and a bar behind each name. A row filters by what it stands for.
+
+import { sourceOf } from '../../sources/source-of.ts';
+import { ValueMark } from '../../sources/value-mark.tsx';
+import { readablePath } from '../../text/readable-path.ts';
+import { percent } from '../../ui/figures.ts';
+import type { Ranking } from './cards.ts';
+import type { RankedRow } from './rows.ts';
+
+/** `total`: what shares are taken of. `most`: the value whose bar is as long as the list is wide. */
+export function RankedList(props: {
+  label: string;
+  ranking: Ranking;
+  rows: readonly RankedRow[];
+  total: number;
+  most: number;
+  onOpen: (row: RankedRow) => void;
+}) {
+  const { label, ranking, rows, total, most, onOpen } = props;
+  const { figure, second } = ranking;
+  const secondName = second?.name ?? 'Share';
+  return (
+    <div class="ranked">
+      <p class="ranked-head" aria-hidden="true">
+        <span class="grow">{ranking.column}</span>
+        <span>{secondName}</span>
+        <span>{figure.name}</span>
+      </p>
+      <ol class="bars" aria-label={`${label}: ${secondName}, ${figure.name}`}>
+        {rows.map((row) => {
+          const inside = (
+            <>
+              {/* All others are no single thing: a bar of theirs would make stubs of the others'. */}
+              {row.isRest ? null : <i style={{ width: `${(row.value / most) * 100}%` }} />}
+              <RowName ranking={ranking} row={row} />
+              <small title={second ? undefined : `Of all ${figure.name.toLowerCase()}`}>
+                {second ? shown(row.second, second.format) : share(row.value, total)}
+              </small>
+              <b title={`${share(row.value, total)} of all`}>{figure.format(row.value)}</b>
+            </>
+          );
+          return (
+            <li key={row.key} data-rest={row.isRest}>
+              {row.isRest ? (
+                <div>{inside}</div>
+              ) : (
+                <button type="button" onClick={() => onOpen(row)}>
+                  {inside}
+                </button>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+function RowName({ ranking, row }: { ranking: Ranking; row: RankedRow }) {
+  const { property, isOfSites } = ranking;
+  const [text] = row.texts;
+  const stored = row.texts.map((one) => one ?? '(none)').join(', ');
+  const isSite = isOfSites && text !== undefined && sourceOf(text) !== undefined;
+  return (
+    <>
+      {property && !row.isRest ? <ValueMark property={property} value={text} /> : null}
+      <span class="clip grow" title={stored || row.name}>
+        {readablePath(row.name)}
+        {isSite ? (
+          <small> {row.texts.length > 1 ? `${row.texts.length} hosts` : text}</small>
+        ) : null}
+      </span>
+    </>
+  );
+}
+
+/** A dash is a number that is not known; nothing is one that is on its way. */
+function shown(value: number | undefined, format: (value: number) => string): string {
+  return value === undefined ? '' : format(value);
+}
+
+function share(value: number, total: number): string {
+  return total > 0 ? percent(value / total) : '';
+}

@@ -1,0 +1,34 @@
+// Which well-known site a host belongs to.
+
+import { type KnownSource, knownSources } from './known-sources.ts';
+
+type Source = Pick<KnownSource, 'name' | 'kind'>;
+
+const byHost = index('hosts');
+const bySite = index('sites');
+const byBrand = index('brands');
+
+function index(member: 'hosts' | 'sites' | 'brands'): ReadonlyMap<string, Source> {
+  const entries = knownSources.flatMap((source) =>
+    (source[member] ?? '').split(' ').map((text) => [text, source] as const),
+  );
+  // The first that names a text keeps it.
+  return new Map(entries.filter(([text]) => text !== '').reverse());
+}
+
+/** A domain of a country or a general one, as brands have them: de, com, co.uk, com.br. */
+const suffix = /\.(?:com?\.[a-z]{2}|[a-z]{2,3})$/;
+
+/** undefined for hosts that nobody has listed. */
+export function sourceOf(host: string): Source | undefined {
+  const lower = host.toLowerCase();
+  const plain = lower.replace(/^(?:www|m)\./, '');
+  const exact = byHost.get(lower) ?? byHost.get(plain);
+  if (exact) return exact;
+  const labels = plain.split('.');
+  for (const place of labels.keys()) {
+    const found = bySite.get(labels.slice(place).join('.'));
+    if (found) return found;
+  }
+  return suffix.test(plain) ? byBrand.get(plain.replace(suffix, '')) : undefined;
+}
