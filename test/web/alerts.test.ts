@@ -34,7 +34,7 @@ describe.runIf(hasBrowser)('alerts', () => {
     await page.getByLabel('In each').selectOption({ label: 'A day' });
     await page.getByRole('checkbox', { name: web.admin.email }).waitFor();
     expect(await axe(page)).toEqual([]);
-    await button(page, 'Make the alert').press('Enter');
+    await button(page, 'Create alert').press('Enter');
     await page.getByRole('heading', { level: 1, name: 'No sign-ups' }).waitFor();
     // The page asks again by itself.
     await page.getByText(/^One value so far, of the period from .*: 0\.$/).waitFor();

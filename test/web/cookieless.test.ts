@@ -92,7 +92,7 @@ describe.runIf(hasBrowser)('a project with the default script', () => {
     const drawer = page.getByRole('dialog', { name: 'Visit' });
     const steps = drawer.locator('.steps li');
     await expect.poll(() => steps.count(), { timeout }).toBeGreaterThanOrEqual(2);
-    const views = await steps.filter({ hasText: 'page_view' }).locator('.clip').allTextContents();
+    const views = await steps.filter({ hasText: 'Page view' }).locator('.clip').allTextContents();
     expect(views).toEqual(['/shop/first', '/shop/second']);
     expect(await axe(page)).toEqual([]);
     await drawer.getByRole('link', { name: 'Events with their properties' }).click();

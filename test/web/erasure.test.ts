@@ -62,8 +62,8 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await dialog.waitFor({ state: 'detached' });
     expect(await profileOf(app.stack, 'ada')).toBeDefined();
     await page.getByRole('button', { name: 'Erase' }).press('Enter');
-    await dialog.getByRole('button', { name: 'Erase the person' }).press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Erasure of a person' }).waitFor();
+    await dialog.getByRole('button', { name: 'Erase the user' }).press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Erasure of a user' }).waitFor();
     const state = page.getByRole('region', { name: 'State of the request' });
     await state.getByText('completed', { exact: true }).waitFor({ timeout: erasureMs });
     expect(await profileOf(app.stack, 'ada')).toBeUndefined();
@@ -81,7 +81,7 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await page.getByRole('button', { name: 'Ask again' }).press('Enter');
     await page.getByText('There is nothing here.').waitFor();
     await page.getByRole('link', { name: 'All profiles' }).press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Profiles' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor();
     await context.close();
   });
 });

@@ -45,7 +45,7 @@ describe.runIf(hasBrowser)('goals', () => {
     await page.getByRole('combobox', { name: 'Kind of event that reaches it' }).fill('order_paid');
     await page.getByRole('combobox', { name: 'Revenue: a property with numbers' }).fill('amount');
     expect(await axe(page)).toEqual([]);
-    await button(page, 'Make the goal').press('Enter');
+    await button(page, 'Create goal').press('Enter');
     await card(page).getByRole('row', { name: 'Bought 2 1 25% 25' }).waitFor();
     expect(await axe(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);

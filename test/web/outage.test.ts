@@ -93,8 +93,8 @@ describe.runIf(hasBrowser)('a page that is open', () => {
       await menu(page, 'Events').click();
       await page.getByText('A part of this page could not be loaded.').waitFor();
       await expect.poll(loads, { timeout }).toBe(2);
-      await menu(page, 'Profiles').click();
-      await heading(page, /^Profiles/).waitFor();
+      await menu(page, 'Users').click();
+      await heading(page, /^Users/).waitFor();
       expect(loads()).toBe(2);
       await context.close();
     } finally {

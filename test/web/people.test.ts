@@ -45,7 +45,7 @@ describe.runIf(hasBrowser)('in the browser', async () => {
     const { page, context, faults } = await app.signedIn(`/p/${app.stack.projectId}/settings`);
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('Name', { exact: true }).last().fill('To be revoked');
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const shown = await page.getByRole('region', { name: 'Secret' }).textContent();
     const key = shown?.trim() ?? '';
     await page.getByRole('button', { name: 'I have copied it' }).click();
@@ -83,7 +83,7 @@ describe.runIf(hasBrowser)('in the browser', async () => {
       const json = { code: 'internal', message: 'not now' };
       return fails ? route.fulfill({ status: 500, json }) : route.continue();
     });
-    const find = page.getByLabel('Find a person by id');
+    const find = page.getByLabel('Find a user by id');
     await find.fill('nobody');
     await find.press('Enter');
     await page.getByText('Nobody has the id nobody').waitFor();

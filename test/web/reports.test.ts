@@ -37,7 +37,7 @@ describe.runIf(hasBrowser)('reports', () => {
     await page.getByRole('checkbox', { name: web.admin.email }).waitFor();
     await page.getByLabel('Addresses of others').fill('eve@elsewhere.example');
     expect(await axe(page)).toEqual([]);
-    await button(page, 'Make the report').press('Enter');
+    await button(page, 'Create report').press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Every Monday' }).waitFor();
     await page.getByText('Sent on Mondays at 07:00.').waitFor();
     await page.getByText('has not said yes').waitFor();

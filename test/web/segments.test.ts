@@ -65,11 +65,11 @@ describe.runIf(hasBrowser)('segments', () => {
     expect(await axe(page)).toEqual([]);
     await page.getByRole('link', { name: 'New segment' }).press('Enter');
     await page.getByLabel('Name', { exact: true }).fill('Buyers');
-    await page.getByText('4 of 4 people, 100%').waitFor();
+    await page.getByText('4 of 4 users, 100%').waitFor();
     await page.getByRole('combobox', { name: 'Event' }).fill('purchase');
-    await page.getByText('2 of 4 people, 50%').waitFor();
+    await page.getByText('2 of 4 users, 50%').waitFor();
     await page.getByLabel('Times', { exact: true }).fill('2');
-    await page.getByText('1 of 4 people, 25%').waitFor();
+    await page.getByText('1 of 4 users, 25%').waitFor();
     expect(await axe(page)).toEqual([]);
     // Another condition, whose first field has the focus as soon as it is there.
     await button(page, 'Add a condition').press('Enter');
@@ -83,17 +83,17 @@ describe.runIf(hasBrowser)('segments', () => {
     await expect.poll(focused).toBe('Property');
     await page.keyboard.type('plan');
     await page.getByRole('combobox', { name: 'Value' }).fill('pro');
-    await page.getByText('0 of 4 people, 0%').waitFor();
+    await page.getByText('0 of 4 users, 0%').waitFor();
     await page.getByLabel('How the conditions combine').selectOption('any');
-    await page.getByText('2 of 4 people, 50%').waitFor();
+    await page.getByText('2 of 4 users, 50%').waitFor();
     expect(await axe(page)).toEqual([]);
     await button(page, 'Remove condition 2').press('Enter');
     await expect
       .poll(() => page.evaluate('document.activeElement.ariaLabel'))
       .toBe('Add a condition');
-    await button(page, 'Make the segment').press('Enter');
+    await button(page, 'Create segment').press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Buyers' }).waitFor();
-    const people = page.getByRole('region', { name: 'People' });
+    const people = page.getByRole('region', { name: 'Users' });
     await expect.poll(() => people.getByRole('listitem').count(), { timeout }).toBe(1);
     expect(await axe(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);
@@ -167,10 +167,10 @@ describe.runIf(hasBrowser)('segments', () => {
     await page.getByText('It lists 2 profiles as they are now.').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Bought');
     expect(await axe(page)).toEqual([]);
-    await button(page, 'Make the segment').click();
+    await button(page, 'Create segment').click();
     await page.getByRole('heading', { level: 1, name: 'Bought' }).waitFor();
-    await page.getByText('2 of 4 people, 50%').waitFor();
-    const people = page.getByRole('region', { name: 'People' });
+    await page.getByText('2 of 4 users, 50%').waitFor();
+    const people = page.getByRole('region', { name: 'Users' });
     await expect.poll(() => people.getByRole('listitem').count(), { timeout }).toBe(2);
     expect(visitor.faults).toEqual([]);
   });
@@ -190,7 +190,7 @@ describe.runIf(hasBrowser)('segments', () => {
     await expect.poll(() => button(page, 'Save the segment').isDisabled()).toBe(true);
     await page.getByLabel('Times', { exact: true }).fill('1');
     await button(page, 'Save the segment').click();
-    const people = page.getByRole('region', { name: 'People' });
+    const people = page.getByRole('region', { name: 'Users' });
     await expect.poll(() => people.getByRole('listitem').count(), { timeout }).toBe(2);
     const id = new URL(page.url()).pathname.split('/').at(-1);
     await button(page, 'Delete the segment').click();

@@ -60,7 +60,7 @@ describe.runIf(hasBrowser)('senders in the settings', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Kind').selectOption('read');
     await dialog.getByLabel('Last day').fill('2031-06-15');
-    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
     const readKey = await page.getByText(/^prv_[0-9A-Za-z]{42}$/).textContent();
     await page.getByRole('dialog').getByRole('button', { name: 'I have copied it' }).click();
     await page.getByRole('row', { name: 'private reads' }).getByText('16 Jun 2031').waitFor();

@@ -25,7 +25,7 @@ describe.runIf(hasBrowser)('a webhook', () => {
     await page.getByLabel('Endpoint').fill(receiver.url('/200'));
     await page.getByLabel('When').selectOption({ label: 'A message was sent' });
     await page.getByLabel('Its id').fill('room-1');
-    await page.getByRole('button', { name: 'Make the webhook' }).click();
+    await page.getByRole('button', { name: 'Create webhook' }).click();
     const shown = page.getByRole('region', { name: 'Secret' });
     const secret = (await shown.textContent())?.trim() ?? '';
     expect(secret).toMatch(/^whsec_/);
@@ -85,7 +85,7 @@ describe.runIf(hasBrowser)('a webhook', () => {
     await page.getByRole('combobox', { name: 'Kind' }).fill('purchase');
     await page.getByRole('combobox', { name: 'Kind' }).press('Enter');
     await page.getByRole('button', { name: 'Remove: purchase' }).waitFor();
-    await page.getByRole('button', { name: 'Add a filter' }).press('Enter');
+    await page.getByRole('button', { name: 'Filter', exact: true }).press('Enter');
     await page.getByRole('combobox', { name: 'Property' }).fill('amount');
     await page.getByLabel('Condition').selectOption({ label: 'is at least' });
     await page.getByRole('combobox', { name: 'Value' }).fill('100');
@@ -95,7 +95,7 @@ describe.runIf(hasBrowser)('a webhook', () => {
       .getByRole('dialog')
       .evaluate((dialog) => dialog.scrollWidth - dialog.clientWidth);
     expect(overflow).toBe(0);
-    await page.getByRole('button', { name: 'Make the webhook' }).press('Enter');
+    await page.getByRole('button', { name: 'Create webhook' }).press('Enter');
     await page.getByRole('button', { name: 'I have copied it' }).press('Enter');
 
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -91,7 +91,7 @@ export function AlertForm(props: {
   };
   return (
     <Form
-      action={before ? 'Save the alert' : 'Make the alert'}
+      action={before ? 'Save the alert' : 'Create alert'}
       send={send}
       isReady={displayName.trim() !== '' && threshold.trim() !== ''}
     >

@@ -140,7 +140,7 @@ export function NewBoard(props: { projectId: string; original?: Dashboard; onClo
       title={original ? `Duplicate ${original.displayName}` : 'New board'}
       onClose={props.onClose}
     >
-      <Form action={original ? 'Duplicate' : 'Make the board'} send={create} isReady={name !== ''}>
+      <Form action={original ? 'Duplicate' : 'Create board'} send={create} isReady={name !== ''}>
         <Field label="Name" value={name} onValue={setName} maxLength={150} required />
       </Form>
     </Dialog>

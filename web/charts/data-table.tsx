@@ -5,6 +5,7 @@ import { type Grid, toCsv } from '../exports/csv.ts';
 import { CompleteUntil, useToldTable } from '../exports/shown-tables.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { download } from '../ui/download.ts';
+import { figure } from '../ui/figures.ts';
 
 /** `isHidden`: its rows are told to whoever takes the tables of the page away, and not shown. */
 export function DataTable(props: { label: string; grid: Grid; isHidden?: boolean }) {
@@ -37,7 +38,7 @@ export function DataTable(props: { label: string; grid: Grid; isHidden?: boolean
               <tr key={index}>
                 {row.map((value, column) => (
                   <td key={grid.columns[column]} class={typeof value === 'number' ? 'number' : ''}>
-                    {typeof value === 'string' ? readablePath(value) : value}
+                    {typeof value === 'string' ? readablePath(value) : inFull(value)}
                   </td>
                 ))}
               </tr>
@@ -47,4 +48,9 @@ export function DataTable(props: { label: string; grid: Grid; isHidden?: boolean
       </div>
     </details>
   );
+}
+
+/** A fraction keeps all its digits: the table is where they can be read. */
+function inFull(value: number): string {
+  return Number.isInteger(value) ? figure(value) : String(value);
 }

@@ -1,6 +1,7 @@
 // The events of a visit in order: what happened when, and where.
 
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { kindName } from '../results/names.ts';
 import { formatTime, toDate } from '../time/time.tsx';
 import { pageOf } from './value.ts';
 import '../styles/event.css';
@@ -14,7 +15,7 @@ export function Steps({ newestFirst }: { newestFirst: readonly ActivityEvent[] }
           <span class="mono">
             {event.occurTime ? formatTime(toDate(event.occurTime), 'clock') : ''}
           </span>
-          <b>{event.kind}</b>
+          <b title={event.kind}>{kindName(event.kind)}</b>
           <span class="clip grow">{pageOf(event)}</span>
         </li>
       ))}

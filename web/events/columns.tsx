@@ -2,6 +2,7 @@
 
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { pageOf, placeOf, typedValue } from '../event/value.ts';
+import { kindName } from '../results/names.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { Time } from '../time/time.tsx';
 import type { Column } from '../ui/table.tsx';
@@ -15,7 +16,11 @@ const when: Column<ActivityEvent> = {
 const kind: Column<ActivityEvent> = {
   name: 'Kind',
   width: 'minmax(120px, 1.2fr)',
-  cell: (event) => <strong class="events-kind">{event.kind}</strong>,
+  cell: (event) => (
+    <strong class="events-kind" title={event.kind}>
+      {kindName(event.kind)}
+    </strong>
+  ),
 };
 
 const who: Column<ActivityEvent> = {

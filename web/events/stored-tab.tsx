@@ -82,7 +82,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
           onChange={(next) => setQuery({ filters: writeConditions(next) })}
         />
         <SegmentBar chosen={segments} onChange={setSegments} />
-        <Only name="Person" query="who" value={who} />
+        <Only name="User" query="who" value={who} />
         <Only name="Profile" query="profile" value={profileId} />
         <Only name="Visit" query="session" value={sessionId} />
         <span class="grow" />

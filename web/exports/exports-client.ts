@@ -30,7 +30,7 @@ export type FormatName = (typeof formats)[number]['value'];
 export const whats = [
   { value: 'events', name: 'Events', what: ExportWhat.EVENTS },
   { value: 'profiles', name: 'Profiles', what: ExportWhat.PROFILES },
-  { value: 'activity', name: 'Activity of each person', what: ExportWhat.ACTIVITY },
+  { value: 'activity', name: 'Activity of each user', what: ExportWhat.ACTIVITY },
 ] as const;
 
 export type WhatName = (typeof whats)[number]['value'];
@@ -82,7 +82,7 @@ export function queryText(query: ExportQuery | undefined): string {
   const format = formats.find((one) => one.format === query.format)?.name ?? '';
   const { kinds, filters, distinctId, profileId, sessionId, segments, notInSegments } = query;
   const segmentCount = segments.length + notInSegments.length;
-  const person = distinctId || profileId ? ['one person'] : [];
+  const person = distinctId || profileId ? ['one user'] : [];
   return [
     ...[what, format.split(',')[0]],
     ...(kinds.length > 0

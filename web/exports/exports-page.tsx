@@ -50,7 +50,7 @@ export function Page({ params }: PageProps) {
       </div>
       <p class="hint">
         An export is written in the background and kept for seven days: files of events, of
-        profiles, or of what each person did, whole and with their types. You get a mail once it is
+        profiles, or of what each user did, whole and with their types. You get a mail once it is
         ready.
       </p>
       <Fault cause={list.error} retry={list.reload} />

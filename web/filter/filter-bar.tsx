@@ -1,4 +1,4 @@
-// The conditions of a page as chips, each opens its editor; "Add a filter" opens an empty one.
+// The conditions of a page as chips, each opens its editor; "Filter" opens an empty one.
 
 import { useState } from 'preact/hooks';
 import { Dialog } from '../ui/dialog.tsx';
@@ -46,7 +46,7 @@ export function FilterBar(props: {
       ))}
       <button type="button" class="quiet" onClick={() => setEdited(conditions.length)}>
         <Icon name="filter" />
-        Add a filter
+        Filter
       </button>
       <BotsNote bots={bots} />
       {edited === undefined ? null : (

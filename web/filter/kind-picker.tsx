@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { Combo } from '../fields/combo.tsx';
+import { kindName } from '../results/names.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from './schema.ts';
@@ -22,7 +23,7 @@ export function KindPicker(props: {
       {kinds.map((kind) => (
         <span class="chip" key={kind}>
           <span>
-            {kind}
+            {kindName(kind)} <small>{kind}</small>
             {isUnknown(kind) ? <small class="hint"> never stored</small> : null}
           </span>
           <button

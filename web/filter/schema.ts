@@ -9,6 +9,7 @@ import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.
 import { inProject, transport } from '../client.ts';
 import type { Suggestion } from '../fields/combo.tsx';
 import { type Resource, useResource } from '../resource.ts';
+import { kindName } from '../results/names.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { plural } from '../ui/figures.ts';
 import { currentProject } from '../workspace.ts';
@@ -36,7 +37,8 @@ export function useKindSuggestions(): Suggestion[] {
   const { data } = useSchema();
   return (data?.kinds ?? []).map(({ kind, count }) => ({
     value: kind,
-    note: plural(count, 'event'),
+    name: kindName(kind),
+    note: `${kind} · ${plural(count, 'event')}`,
   }));
 }
 

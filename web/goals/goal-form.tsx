@@ -44,7 +44,7 @@ export function GoalDialog(props: {
   return (
     <Dialog title={before ? `Change ${before.displayName}` : 'New goal'} onClose={props.onClose}>
       <Form
-        action={before ? 'Save the goal' : 'Make the goal'}
+        action={before ? 'Save the goal' : 'Create goal'}
         send={send}
         isReady={displayName.trim() !== '' && event.kind.trim() !== ''}
       >

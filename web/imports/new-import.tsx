@@ -69,7 +69,7 @@ export function NewImport({ projectId, onBegun }: { projectId: string; onBegun: 
         </div>
       ) : null}
       <Check
-        label="Leave the traits of people as they are"
+        label="Leave the traits of users as they are"
         checked={withoutTraits}
         onValue={setWithoutTraits}
       />

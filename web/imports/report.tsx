@@ -10,7 +10,7 @@ export function Report({ report }: { report: ImportReport }) {
       <p>
         {plural(rows, 'row')}, <strong>{plural(events, 'event')}</strong> of{' '}
         {hasMorePeople ? 'more than ' : ''}
-        {Number(people) === 1 ? 'one person' : `${figure(people)} people`}.
+        {Number(people) === 1 ? 'one user' : `${figure(people)} users`}.
       </p>
       <Kinds report={report} />
       {refusals.length > 0 ? (

@@ -136,8 +136,8 @@ function Conditions(props: {
       />
       <input
         type="search"
-        aria-label="Text in the rows below"
-        placeholder="Text in the rows below"
+        aria-label="Filter rows"
+        placeholder="Filter rows"
         value={search}
         onInput={(event) =>
           setQuery({ text: event.currentTarget.value || undefined }, { replace: true })
@@ -184,7 +184,7 @@ function Waiting({ projectId, isNarrowed }: { projectId: string; isNarrowed: boo
   return (
     <div class="empty live-table-empty" role="status">
       <p>
-        <strong>Waiting for the next event.</strong> It stands here as soon as it arrives.
+        <strong>Waiting for the next event.</strong> It appears here as soon as it arrives.
       </p>
       {isLong && isNarrowed ? (
         <p>

@@ -65,6 +65,6 @@ export function RowsOf({ measure, projectId }: { measure: Measure; projectId: st
   const { query } = address.value;
   const isFiltered = query.has('filters') || query.has('segments');
   if (page === 'profiles' && !isFiltered)
-    return <a href={`/p/${projectId}/profiles`}>All profiles</a>;
+    return <a href={`/p/${projectId}/profiles`}>View users</a>;
   return <a href={listHref(projectId, 'events', kind ? { kind } : {})}>View events</a>;
 }

@@ -31,7 +31,7 @@ export function ErasureState({ projectId, requestId }: { projectId: string; requ
     <>
       <div class="page-head">
         <h1 tabIndex={-1} ref={title}>
-          Erasure of a person
+          Erasure of a user
         </h1>
       </div>
       <Fault cause={found.error} retry={found.reload} />
@@ -63,7 +63,7 @@ function wordsOf(status: ComplianceRequestStatus): { name: string; tone: string;
       return {
         name: 'completed',
         tone: 'good',
-        says: 'A scan found no row of the person. Backups that were taken before have them.',
+        says: 'A scan found no row of the user. Backups that were taken before have them.',
       };
     case ComplianceRequestStatus.FAILED:
       return { name: 'failed', tone: 'bad', says: 'Ask for the erasure once more.' };

@@ -25,7 +25,7 @@ export function Nobody({ projectId }: { projectId: string }) {
   return (
     <section class="empty">
       <h2>Nobody yet</h2>
-      <p>A profile appears with the first event of a person.</p>
+      <p>A profile appears with the first event of a user.</p>
       <DemoCommand />
     </section>
   );

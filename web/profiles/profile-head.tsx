@@ -49,7 +49,7 @@ export function ProfileHead({ projectId, profile }: { projectId: string; profile
           onClose={() => setAsked(undefined)}
         >
           <p>
-            Traits go, and the person leaves lists and figures of users. Events stay in totals. A
+            Traits go, and the user leaves lists and figures of users. Events stay in totals. A
             later Identify with the same id begins anew.
           </p>
         </Confirm>
@@ -57,12 +57,12 @@ export function ProfileHead({ projectId, profile }: { projectId: string; profile
       {asked === 'erase' ? (
         <Confirm
           title={`Erase ${name}`}
-          action="Erase the person"
+          action="Erase the user"
           onConfirm={() => erase(projectId, profile)}
           onClose={() => setAsked(undefined)}
         >
           <p>
-            Everything that is held of this person goes for good: the profile with all merged ids,
+            Everything that is held of this user goes for good: the profile with all merged ids,
             events, visits, dead letters and the log of webhooks. Figures of past days change, and
             kept exports of the project end.
           </p>
@@ -75,7 +75,7 @@ export function ProfileHead({ projectId, profile }: { projectId: string; profile
 async function hide(projectId: string, { id }: Profile): Promise<void> {
   await profilesClient.delete({ id }, inProject(projectId));
   forget(`profiles ${projectId}`);
-  toast('Deleted: the profile is in no list and no person’s figure any more');
+  toast('Deleted: the profile is in no list and no user’s figure any more');
   navigate(`/p/${projectId}/profiles`);
 }
 

@@ -128,7 +128,7 @@ function Merged(props: { projectId: string; merged: MergedId[]; reload: () => vo
   return (
     <section class="card">
       <h2>Merged ids</h2>
-      <p class="hint">Events of these ids count to this person.</p>
+      <p class="hint">All events of these ids count for this user.</p>
       <ul class="merged">
         {props.merged.map(({ distinctId, mergeTime }) => (
           <li key={distinctId}>
@@ -160,7 +160,7 @@ function Merged(props: { projectId: string; merged: MergedId[]; reload: () => vo
         >
           <p>
             <code>{undone}</code> becomes a profile of its own again, with its events. Traits that
-            it brought leave this person.
+            it brought leave this user.
           </p>
         </Confirm>
       ) : null}

@@ -84,7 +84,7 @@ export function Page({ params }: PageProps) {
   return (
     <>
       <div class="page-head">
-        <h1 tabIndex={-1}>Profiles</h1>
+        <h1 tabIndex={-1}>Users</h1>
         <FindById projectId={projectId} />
       </div>
       <Filters conditions={conditions} bots={bots} />
@@ -113,7 +113,7 @@ export function Page({ params }: PageProps) {
             </div>
           </div>
           <Table
-            label="Profiles"
+            label="Users"
             rows={rows}
             {...(isUnsorted ? {} : { sorting })}
             columns={[...columns, ...traitColumns()]}
@@ -194,7 +194,7 @@ function FindById({ projectId }: { projectId: string }) {
     >
       <input
         type="search"
-        aria-label="Find a person by id"
+        aria-label="Find a user by id"
         placeholder="Find by your id"
         value={id}
         onInput={(event) => {

@@ -21,7 +21,7 @@ export function NewProject({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog title="New project" onClose={onClose}>
-      <Form action="Make the project" send={send} isReady={displayName.trim() !== ''}>
+      <Form action="Create project" send={send} isReady={displayName.trim() !== ''}>
         <Field label="Name" required maxLength={150} value={displayName} onValue={setDisplayName} />
         {orgs.length > 1 ? (
           <Select

@@ -112,14 +112,14 @@ const listed = [
   {
     ...plain,
     id: 'user-flow',
-    name: 'User flow',
-    says: 'Which ways visits take, step by step.',
+    name: 'Paths',
+    says: 'Which paths visits take, step by step.',
     events: none,
   },
   {
     ...plain,
     id: 'top-k',
-    name: 'Top K',
+    name: 'Top values',
     says: 'The greatest values, kinds or users.',
     events: none,
     hasBefore: true,

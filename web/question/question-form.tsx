@@ -32,7 +32,7 @@ export function QuestionFields(props: {
       <OwnFields spec={spec} onChange={change} />
       <FilterGroups spec={spec} onChange={change} />
       <fieldset class="series">
-        <legend>Only people</legend>
+        <legend>Only users</legend>
         <SegmentBar chosen={spec} onChange={change} />
       </fieldset>
       {form.hasBreakdowns ? <Breakdowns spec={spec} onChange={change} /> : null}

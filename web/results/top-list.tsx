@@ -81,7 +81,7 @@ function rowName({ topK }: InsightQuerySpec, row: TopKRow, index: number): strin
       const { name, email } = row.profile?.properties ?? {};
       const said = [name, email].find((one) => typeof one === 'string' && one !== '');
       const id = row.profile?.externalId || dimensionValue;
-      if (id === '') return `Person ${index + 1}`;
+      if (id === '') return `User ${index + 1}`;
       return typeof said === 'string' ? `${said} (${id})` : id;
     }
     default:

@@ -43,7 +43,7 @@ export function SavePeople(props: {
   return (
     <Dialog title="Save as segment" onClose={onClose}>
       <Fault cause={found.error} retry={found.reload} />
-      {found.isLoading ? <Loading of="the people" /> : null}
+      {found.isLoading ? <Loading of="the users" /> : null}
       {isTooMany ? (
         <p>
           They are more than {maxListed}, and a list holds no more. Make a{' '}
@@ -53,7 +53,7 @@ export function SavePeople(props: {
       ) : null}
       {found.data && !isTooMany ? (
         <Form
-          action="Make the segment"
+          action="Create segment"
           send={save}
           isReady={name.trim() !== '' && profileIds.length > 0}
         >

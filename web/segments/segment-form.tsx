@@ -40,7 +40,7 @@ export function SegmentForm(props: {
   };
   return (
     <Form
-      action={before ? 'Save the segment' : 'Make the segment'}
+      action={before ? 'Save the segment' : 'Create segment'}
       send={send}
       isReady={displayName.trim() !== '' && gap === undefined}
     >
@@ -84,7 +84,7 @@ function Preview({ projectId, condition }: { projectId: string; condition: Condi
   const share = allProfiles === 0n ? '' : `, ${percent(Number(profiles) / Number(allProfiles))}`;
   return (
     <p role="status" aria-busy={asked !== text || count.isLoading}>
-      <b>{figure(profiles)}</b> of {figure(allProfiles)} people{share}
+      <b>{figure(profiles)}</b> of {figure(allProfiles)} users{share}
     </p>
   );
 }

@@ -103,7 +103,7 @@ function Delete({ projectId, segment }: { projectId: string; segment: Segment })
         >
           <p>
             Questions, boards and alerts that name it are not answered any more, and say why. The
-            people and their events stay.
+            users and their events stay.
           </p>
         </Confirm>
       ) : null}
@@ -131,9 +131,9 @@ function People({
   );
   const { rows, isLoading, error } = list;
   return (
-    <section class="card" aria-label="People">
+    <section class="card" aria-label="Users">
       <header>
-        <h2>People</h2>
+        <h2>Users</h2>
         <a href={`/p/${projectId}/profiles?segments=${id}`}>Show in Profiles</a>
       </header>
       <Fault cause={error} retry={list.reload} />
@@ -147,7 +147,7 @@ function People({
           </li>
         ))}
       </ul>
-      {isLoading ? <Loading of="the people" /> : null}
+      {isLoading ? <Loading of="the users" /> : null}
       {rows.length === 0 && !isLoading && !error ? (
         <p class="hint">Nobody meets the condition.</p>
       ) : null}

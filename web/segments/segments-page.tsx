@@ -30,8 +30,8 @@ export function Page({ params }: PageProps) {
         ) : null}
       </div>
       <p class="hint">
-        A segment is the people who meet a condition: of what they did, of their traits, of when
-        they came first. Questions, boards and lists can be of its people alone.
+        A segment is the users who meet a condition: of what they did, of their traits, of when they
+        came first. Questions, boards and lists can be of its users alone.
       </p>
       <Fault cause={list.error} retry={list.reload} />
       {list.isLoading && !list.data ? <Loading of="segments" /> : null}
@@ -65,7 +65,7 @@ function List({ projectId, segments }: { projectId: string; segments: readonly S
               <th scope="col">Segment</th>
               <th scope="col">Who is in it</th>
               <th scope="col" class="number">
-                People
+                Users
               </th>
               <th scope="col">Changed</th>
             </tr>

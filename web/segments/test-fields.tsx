@@ -176,7 +176,7 @@ function BehaviourFields(props: {
             { value: 'range', name: 'In the range of the question' },
           ]}
           onValue={(when) => onChange({ lastDays: when === 'days' ? 30 : 0 })}
-          hint={lastDays === 0 ? 'Where there is no range, as in lists of people: ever.' : ''}
+          hint={lastDays === 0 ? 'Where there is no range, as in lists of users: ever.' : ''}
         />
         {lastDays === 0 ? null : (
           <NumberField

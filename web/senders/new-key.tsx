@@ -52,7 +52,7 @@ export function NewKey(props: {
   };
   return (
     <Dialog title="New key" onClose={props.onClose}>
-      <Form action="Make the key" send={send} isReady={kind === 'public' || !end.isNoDay}>
+      <Form action="Create key" send={send} isReady={kind === 'public' || !end.isNoDay}>
         <Field
           label="Name"
           hint="Where it is used: a site, a server."

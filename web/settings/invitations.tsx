@@ -41,7 +41,7 @@ export function Invitations(props: { org: Org; isInviting: boolean; end: () => v
     <section class="card">
       <h2>Open invitations</h2>
       <Fault cause={list.error} retry={list.reload} />
-      {invitations.length === 0 ? <p class="hint">None waits.</p> : null}
+      {invitations.length === 0 ? <p class="hint">No open invitations.</p> : null}
       <div
         class="scroll"
         hidden={invitations.length === 0}
@@ -161,14 +161,14 @@ function InvitationRow(props: {
           </Action>
           <Action
             class="link danger-text"
-            label={`Take back the invitation of ${email}`}
+            label={`Revoke the invitation of ${email}`}
             done="Taken back"
             run={async () => {
               await orgsClient.revokeInvite({ orgId, id });
               props.onChange();
             }}
           >
-            Take back
+            Revoke
           </Action>
         </span>
       </td>

@@ -90,7 +90,7 @@ function NewOrgKey(props: { org: Org; onClose: () => void; onMade: (key: string)
   };
   return (
     <Dialog title="New organization key" onClose={props.onClose}>
-      <Form action="Make the key" send={send} isReady={displayName.trim() !== ''}>
+      <Form action="Create key" send={send} isReady={displayName.trim() !== ''}>
         <Field label="Name" maxLength={150} value={displayName} onValue={setDisplayName} />
         <Select
           label="Role"

@@ -48,7 +48,7 @@ function OpenPalette() {
         aria-controls="palette-list"
         aria-activedescendant={shown[at] ? `palette-${at}` : undefined}
         aria-label="Search or jump to"
-        placeholder="A page, a board, a kind, a person’s id"
+        placeholder="A page, a board, a kind, a user’s id"
         autoComplete="off"
         value={text}
         onKeyDown={onKeyDown}
@@ -106,7 +106,7 @@ function useTargets(text: string): Target[] {
     project && typed
       ? [
           {
-            group: 'Person with this id',
+            group: 'User with this id',
             name: typed,
             href: `${base}/profiles?id=${encodeURIComponent(typed)}`,
           },

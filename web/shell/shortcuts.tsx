@@ -14,7 +14,7 @@ const places: Record<string, { path: string; name: string }> = {
   l: { path: '/live', name: 'Live' },
   e: { path: '/events', name: 'Events' },
   v: { path: '/visits', name: 'Visits' },
-  p: { path: '/profiles', name: 'Profiles' },
+  p: { path: '/profiles', name: 'Users' },
   i: { path: '/insights/trends', name: 'Insights' },
   q: { path: '/questions', name: 'Questions' },
   b: { path: '/boards', name: 'Boards' },

@@ -19,7 +19,7 @@ export const projectPlaces: Place[] = [
   { path: '/live', name: 'Live', icon: 'pulse' },
   { path: '/events', name: 'Events', icon: 'list' },
   { path: '/visits', name: 'Visits', icon: 'route' },
-  { path: '/profiles', name: 'Profiles', icon: 'people' },
+  { path: '/profiles', name: 'Users', icon: 'people' },
   { path: '/segments', name: 'Segments', icon: 'overlap' },
   { path: '/insights/trends', name: 'Insights', icon: 'chart' },
   { path: '/questions', name: 'Questions', icon: 'table' },

@@ -111,10 +111,10 @@ export function RangePicker({ saved }: { saved?: string }) {
             {name}
           </MenuItem>
         ))}
-        <MenuItem onChoose={() => setOwn(true)}>Days of your own…</MenuItem>
+        <MenuItem onChoose={() => setOwn(true)}>Custom range…</MenuItem>
       </Menu>
       {isOwn ? (
-        <Dialog title="Days of your own" onClose={() => setOwn(false)}>
+        <Dialog title="Custom range" onClose={() => setOwn(false)}>
           <Loaded
             load={loadOwnDays}
             name="the fields"

@@ -102,7 +102,7 @@ function NoVisits({ projectId, isFiltered }: { projectId: string; isFiltered: bo
   if (isFiltered) {
     return (
       <div class="empty">
-        <h2>No visits of these people in this range</h2>
+        <h2>No visits of these users in this range</h2>
         <button type="button" onClick={() => setQuery({ segments: undefined })}>
           Show the visits of all
         </button>

@@ -83,7 +83,7 @@ export function Page() {
       {isMaking ? (
         <Dialog title="New webhook" onClose={() => setMaking(false)}>
           <WebhookForm
-            action="Make the webhook"
+            action="Create webhook"
             send={async (content) => {
               const answer = await webhooksApi.create(org.id, content);
               setMaking(false);
