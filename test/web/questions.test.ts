@@ -247,7 +247,7 @@ describe.runIf(hasBrowser)('known figures', () => {
     await expect
       .poll(async () => (await persons.allTextContents()).toSorted(), { timeout })
       .toEqual(['ada', 'bob', 'eve']);
-    await drawer.getByRole('link', { name: 'Events behind it' }).waitFor();
+    await drawer.getByRole('link', { name: 'View events' }).waitFor();
     await drawer.getByRole('link', { name: 'bob' }).click();
     await page.getByRole('heading', { level: 1, name: /^Visitor/ }).waitFor();
     expect(reader.faults).toEqual([]);

@@ -131,7 +131,7 @@ function AnswerFooter(props: {
         <Provenance answer={answer} />
         <Cookieless question={question} />
       </div>
-      {eventsHref ? <a href={eventsHref}>Events behind it</a> : null}
+      {eventsHref ? <a href={eventsHref}>View events</a> : null}
     </footer>
   );
 }

@@ -53,7 +53,7 @@ export function PersonsDrawer(props: {
       {figure ? (
         <Persons key={chosen} {...{ projectId, asked, figure }} name={personsName(title, figure)} />
       ) : null}
-      {eventsHref ? <a href={eventsHref}>Events behind it</a> : null}
+      {eventsHref ? <a href={eventsHref}>View events</a> : null}
     </Dialog>
   );
 }
@@ -75,7 +75,7 @@ function Persons(props: { projectId: string; asked: Asked; figure: Figure; name:
         <p class="hint">Nobody who can be told apart: visitors without cookies have no profile.</p>
       ) : null}
       {fault === undefined ? null : <Fault cause={fault} retry={more} />}
-      {isLoading ? <Loading of="the people" /> : null}
+      {isLoading ? <Loading of="the users" /> : null}
       {isWhole || isLoading || fault !== undefined ? null : (
         <button type="button" onClick={more}>
           Show more

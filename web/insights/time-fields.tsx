@@ -44,7 +44,7 @@ export function TimeFields({ form, question }: { form: QuestionForm; question: Q
         />
       ) : null}
       <Field
-        label="As it was known at the end of"
+        label="As of the end of"
         type="date"
         value={asOfDay}
         hint={`Events received later are left out. Empty: all are counted. Days are those of ${zone}.`}
