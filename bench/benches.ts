@@ -29,6 +29,7 @@ import { webhooksBench } from './questions/webhooks/delivery.ts';
 import { webhookRetriesBench } from './questions/webhooks/retries.ts';
 import { endToEndBench } from './questions/whole/end-to-end.ts';
 import { exposedBench } from './questions/whole/exposed.ts';
+import { fewEventsBench } from './questions/whole/few-events.ts';
 import { floodBench } from './questions/whole/flood.ts';
 import { monthsBench } from './questions/whole/months.ts';
 import { profileReadsBench } from './questions/whole/profile-reads.ts';
@@ -53,6 +54,7 @@ export const benches: readonly Bench[] = [
   compatBench,
   endToEndBench,
   steadyBench,
+  fewEventsBench,
   identifyBench,
   profileReadsBench,
   eraseBench,

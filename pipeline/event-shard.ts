@@ -83,6 +83,8 @@ export const eventBatches: BatchLimits = {
   // At most two and a half parts a second in the table, four beside an import; an event waits half of this time on
   // average.
   minIntervalMs: 400,
+  // Steady events of a small site cost the engine six tenths; 12,500 events/s have so many rows after 400 ms.
+  gather: { intervalMs: maxBatchWaitMs, maxRows: 5_000, quickBatches: 8 },
   minImportIntervalMs: 250,
   maxWaitMs: maxBatchWaitMs,
 };

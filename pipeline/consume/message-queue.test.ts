@@ -59,6 +59,32 @@ describe('the queue', () => {
     expect(queue.openMs(true)).toBeGreaterThan(0);
   });
 
+  it('gathers longer where batches came steadily, until enough rows wait', () => {
+    const gather = { intervalMs: 60_000, maxRows: 30, quickBatches: 2 };
+    const queue = new MessageQueue({ ...limits, minWaitMs: 0, gather });
+    for (let batch = 0; batch < 2; batch++) {
+      push(queue, 1, 10);
+      expect(queue.openMs(false)).toBeLessThanOrEqual(0);
+      expect(taken(queue)).toBe(1);
+    }
+    push(queue, 1, 10);
+    expect(queue.openMs(false)).toBeGreaterThan(1_000);
+    expect(push(queue, 1, 10)).toEqual([false]);
+    expect(push(queue, 1, 10)).toEqual([true]);
+    expect(queue.openMs(false)).toBeLessThanOrEqual(0);
+  });
+
+  it('gathers no longer while an import waits', () => {
+    const gather = { intervalMs: 60_000, maxRows: 30, quickBatches: 0 };
+    const queue = new MessageQueue({ ...limits, minWaitMs: 0, gather });
+    push(queue, 1, 1);
+    queue.take();
+    push(queue, 1, 1);
+    expect(queue.openMs(false)).toBeGreaterThan(1_000);
+    expect(push(queue, 1, 1, 0, importMark('p'))).toEqual([true]);
+    expect(queue.openMs(false)).toBeLessThanOrEqual(0);
+  });
+
   it('takes messages back into their places, and has room for so many', () => {
     const queue = new MessageQueue({ ...limits, maxQueuedMessages: 4 });
     push(queue, 3, 10);

@@ -37,7 +37,12 @@ export interface BatchLimits {
    */
   minWaitMs: number;
   minIntervalMs: number;
-  /** In its place while imports wait: their rows make each insert longer, so the next begins sooner. */
+  /**
+   * In place of `minIntervalMs` while fewer than `maxRows` wait and more than `quickBatches` have come one after the
+   * other; one more may be quick after each such interval. An insert costs the engine as much as thousands of rows.
+   */
+  gather?: { intervalMs: number; maxRows: number; quickBatches: number };
+  /** In place of all these while imports wait: their rows make each insert longer, so the next begins sooner. */
   minImportIntervalMs?: number;
   /** While the batch before it is being stored, a batch grows on, for at most this long after its first message. */
   maxWaitMs: number;
@@ -73,10 +78,13 @@ export class MessageQueue {
   #pushedMs = Number.NEGATIVE_INFINITY;
   /** When the last batch was taken. */
   #takenMs = Number.NEGATIVE_INFINITY;
+  /** So many batches may follow each other quickly, before `gather` holds: of who sends a few events, each counts. */
+  #quickBatches: number;
 
   constructor(limits: BatchLimits) {
     this.#limits = limits;
     this.#crowding = new Crowding(limits.maxQueuedBytes, limits.maxQueuedMessages);
+    this.#quickBatches = limits.gather?.quickBatches ?? 0;
   }
 
   get length(): number {
@@ -142,6 +150,7 @@ export class MessageQueue {
   push(message: StreamMessage): boolean {
     const nowMs = performance.now();
     const gathered = this.#gathersImports;
+    const intervalMs = this.#intervalMs;
     if (this.#waiting.length === 0) this.#waitingSinceMs = nowMs;
     this.#pushedMs = nowMs;
     const waiting = waitingOf(message);
@@ -149,7 +158,8 @@ export class MessageQueue {
     this.#count(waiting, 1);
     if (!isImport(waiting)) this.#liveMs = nowMs;
     this.#crowding.noteSeen(waiting.projects, nowMs);
-    return this.#waiting.length === 1 || this.hasEnough || (gathered && !this.#gathersImports);
+    const isSooner = this.#intervalMs < intervalMs || (gathered && !this.#gathersImports);
+    return this.#waiting.length === 1 || this.hasEnough || isSooner;
   }
 
   /** Puts taken messages back into their places, for a later batch. */
@@ -168,10 +178,16 @@ export class MessageQueue {
       return Math.min(this.#waitingSinceMs + maxImportWaitMs, quietMs) - performance.now();
     }
     const latestMs = this.#waitingSinceMs + maxWaitMs;
-    const { minIntervalMs, minImportIntervalMs = minIntervalMs } = this.#limits;
-    const intervalMs = this.#imports.messages > 0 ? minImportIntervalMs : minIntervalMs;
-    const earliestMs = Math.max(this.#waitingSinceMs + minWaitMs, this.#takenMs + intervalMs);
+    const earliestMs = Math.max(this.#waitingSinceMs + minWaitMs, this.#takenMs + this.#intervalMs);
     return (isStoring ? latestMs : Math.min(earliestMs, latestMs)) - performance.now();
+  }
+
+  /** From the batch before on. */
+  get #intervalMs(): number {
+    const { gather, minIntervalMs, minImportIntervalMs = minIntervalMs } = this.#limits;
+    if (this.#imports.messages > 0) return minImportIntervalMs;
+    const gathers = gather !== undefined && this.#live.rows < gather.maxRows;
+    return gathers && this.#quickBatches < 1 ? gather.intervalMs : minIntervalMs;
   }
 
   /** Removes the messages of the next batch and returns them, ascending: at least one where the queue has any. */
@@ -182,9 +198,19 @@ export class MessageQueue {
     });
     this.#waiting = left;
     for (const waiting of taken) this.#count(waiting, -1);
-    this.#takenMs = performance.now();
-    this.#waitingSinceMs = this.#takenMs;
+    const nowMs = performance.now();
+    this.#countQuick(nowMs - this.#takenMs);
+    this.#takenMs = nowMs;
+    this.#waitingSinceMs = nowMs;
     return taken.map(({ message }) => message);
+  }
+
+  /** A batch was taken so long after the one before it. */
+  #countQuick(afterMs: number): void {
+    const { gather } = this.#limits;
+    if (gather === undefined) return;
+    const earned = Math.min(gather.quickBatches, this.#quickBatches + afterMs / gather.intervalMs);
+    this.#quickBatches = Math.max(0, earned - 1);
   }
 
   #count(waiting: WaitingMessage, sign: 1 | -1): void {
