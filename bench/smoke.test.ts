@@ -1,4 +1,5 @@
 // Every bench runs in its smoke size, and its own check of the result holds. Its times are never looked at.
+// Takes some 230 seconds.
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { printTable, type Table } from './bench.ts';

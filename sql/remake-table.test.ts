@@ -1,5 +1,6 @@
 // Tables with rows in many months, made anew in partitions of years: whoever is interrupted or killed, and whoever does
 // it at the same time, ends with the same rows in the same tables.
+// Takes some 130 seconds.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';

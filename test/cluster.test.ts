@@ -2,6 +2,7 @@
 // stored once and told to its webhook, viewers hear on, and readiness says when nothing is taken.
 // MILLRACE_CLUSTER_ROUNDS sets the number of failures; from twenty on, all servers are restarted and one is frozen for
 // long, too.
+// Takes some 110 seconds.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';

@@ -1,6 +1,7 @@
 // A project that keeps its events for thirty days, beside one that never had older ones, on a real broker and engine:
 // both have the same answers, before the work and after it, and nothing older is left in any table. A process that dies
 // at one of the steps leaves the rest to whoever goes on, while events are stored.
+// Takes some 160 seconds.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';

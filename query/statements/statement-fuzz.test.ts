@@ -1,6 +1,7 @@
 // Statements by a grammar, thousands of them: what the judge lets through reads the views of the project alone, as the
 // engine itself resolves the statement's tables, and no answer has another project's rows, a file's text or our names.
 // And without any judge the engine answers no other project's rows.
+// Takes some 110 seconds.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -67,7 +67,10 @@ function paths() {
   );
 }
 
+/** What a file says of itself, so that the longest begin first on a machine that has not run it, too. */
 function estimate(text) {
+  const [, said] = /^\/\/ Takes some (\d+) seconds\.$/m.exec(text) ?? [];
+  if (said !== undefined) return Number(said);
   return started.find(({ names }) => names.test(text))?.seconds ?? plainSeconds;
 }
 

@@ -1,6 +1,7 @@
 // Generated questions about generated segments, answered by the product, by each source of its ladder that does not
 // refuse them, by rows of events alone, and by DuckDB from the events as they were sent.
 // MILLRACE_ORACLE_SEED sets what is drawn.
+// Takes some 310 seconds.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { fromJson, type JsonValue } from '@bufbuild/protobuf';

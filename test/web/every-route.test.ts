@@ -1,4 +1,5 @@
 // Every page of the app with data in it, light, dark and on a phone: what no page may do.
+// Takes some 140 seconds.
 
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
