@@ -28,8 +28,9 @@ export default defineConfig({
   test: {
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    // A poll ends when its condition holds: the bound is for a condition that never does, on a busy machine.
-    expect: { poll: { timeout: 120_000, interval: 20 } },
+    // A poll ends when its condition holds: the bound is for a condition that never does, on a busy machine. Each look
+    // at a page costs the browser milliseconds, which the other files need.
+    expect: { poll: { timeout: 120_000, interval: 50 } },
     globalSetup: join(root, 'setup', 'temporary-files.mjs'),
     pool: 'forks',
     maxWorkers: workers,

@@ -106,14 +106,18 @@ export async function untilCounted(stack: { baseUrl: string; privateKey: string 
   );
 }
 
-/** Asks again every 50 ms until `done` holds; throws after `timeoutMs` with the last answer. */
+/** Pauses before the next asking: each costs the servers time that others need, and most wait for seconds. */
+const leastPauseMs = 50;
+const mostPauseMs = 250;
+
+/** Asks again until `done` holds, after longer and longer pauses; throws after `timeoutMs` with the last answer. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   done: (value: T) => boolean,
   timeoutMs = 120_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
+  for (let pauseMs = leastPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, mostPauseMs)) {
     const value = await ask();
     if (done(value)) return value;
     if (performance.now() > deadline) {
@@ -121,7 +125,7 @@ export async function eventually<T>(
         `not in ${timeoutMs} ms; last seen: ${JSON.stringify(value)?.slice(0, 2_000)}`,
       );
     }
-    await delay(50);
+    await delay(pauseMs);
   }
 }
 
