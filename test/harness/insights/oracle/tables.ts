@@ -40,7 +40,7 @@ export class Tables {
 
   static async create(project: KnownProject): Promise<Tables> {
     const instance = await DuckDBInstance.create(':memory:', {
-      threads: '2',
+      threads: '1',
       autoinstall_known_extensions: 'false',
     });
     const tables = new Tables(instance, await instance.connect());
