@@ -1,10 +1,11 @@
 // The answers of one source of the ladder alone: the same question is put to a read service that has no other source
 // besides rows of events.
 
+import { isDeepStrictEqual } from 'node:util';
 import { fromJson } from '@bufbuild/protobuf';
 import type { RowReader } from '../../../../platform/clickhouse/select-rows.ts';
 import { QueryRequestSchema } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { planOf } from '../../../../query/insights/forms/forms.ts';
+import { type Planned, planOf } from '../../../../query/insights/forms/forms.ts';
 import type { PropertyTypes } from '../../../../query/insights/read/property-types.ts';
 import { readQuestion } from '../../../../query/insights/read/question.ts';
 import type { Need, SourceName } from '../../../../query/insights/sources/ladder.ts';
@@ -17,6 +18,7 @@ import { type ReadService, startReadService } from '../../services/read-service.
 import type { Part } from '../oracle/part.ts';
 import { readAnswer } from './product-answer.ts';
 import { type Question, requestOf } from './question.ts';
+import { RememberedRows } from './remembered-rows.ts';
 
 /** The sources that a service has, and whether it finds days kept. */
 interface Forced {
@@ -76,25 +78,37 @@ export class ForcedAnswers {
   readonly #services = new Map<string, Promise<ReadService>>();
   /** How many questions each of `forcedNeeds` answered; of kept days, those that were found. */
   readonly answered = new Map<string, number>();
+  /** Nothing is stored meanwhile: services that ask the same statement have the same rows of it. */
+  readonly #remembered = new RememberedRows();
 
   constructor(stack: { clickhouseUrl: string; projectId: string }, segments: Segments = new Map()) {
     this.#stack = stack;
     this.#segments = segments;
   }
 
-  /** The names under which a part of the question may be answered, and what is counted by each. */
-  namesOf(question: Question): ForcedName[] {
+  /**
+   * The names under which a part of the question may be answered, and what is counted by each. With `isAsked`, the
+   * product's own answer is compared elsewhere: where it comes of the same statement of rows of events, that answer is
+   * theirs.
+   */
+  namesOf(question: Question, { isAsked }: { isAsked: boolean }): ForcedName[] {
     const request = fromJson(QueryRequestSchema, JSON.parse(JSON.stringify(requestOf(question))));
     const types = new Map((question.breakdowns ?? []).map((property) => [property, ofColumn]));
     const checked = readQuestion(this.#stack.projectId, request);
     const asked = { ...checked, conditionOf: conditionIn(this.#segments) };
+    const facts = { types, hasDeletions: true };
+    const own = isAsked && question.compare === undefined ? planOf(asked, facts) : undefined;
     return [...forced].flatMap(([name, { sources, isKept }]) => {
-      const { notes } = planOf({ ...asked, sources }, { types, hasDeletions: true }).question;
+      const plan = planOf({ ...asked, sources }, facts);
+      const { notes } = plan.question;
       const [first] = sources;
       const served = notes.served.filter(({ source }) => first === undefined || source === first);
       if (served.length === 0 || (isKept && notes.dayCells.length === 0)) return [];
       const counted = served.map(({ need }) => `${name}: ${need.split(',')[0]}`);
-      return [{ name, needs: [...new Set(counted)] }];
+      const needs = [...new Set(counted)];
+      if (own === undefined || !isSameStatement(own, plan)) return [{ name, needs }];
+      this.#count(needs);
+      return [];
     });
   }
 
@@ -103,9 +117,7 @@ export class ForcedAnswers {
     const [answer, isCounted] = isKept
       ? await this.#fromKept(sources, question)
       : [await this.#once(name, sources, question), true];
-    for (const need of isCounted ? needs : []) {
-      this.answered.set(need, (this.answered.get(need) ?? 0) + 1);
-    }
+    if (isCounted) this.#count(needs);
     return answer;
   }
 
@@ -113,12 +125,19 @@ export class ForcedAnswers {
     for (const service of this.#services.values()) await (await service).stop();
   }
 
+  #count(needs: readonly string[]): void {
+    for (const need of needs) this.answered.set(need, (this.answered.get(need) ?? 0) + 1);
+  }
+
   async #once(name: string, ladder: readonly SourceName[], question: Question): Promise<Part> {
     const { clickhouseUrl } = this.#stack;
     const completeUntilMs = async () => this.untilMs;
     const service =
       this.#services.get(name) ??
-      startReadService({ clickhouseUrl, ladder, completeUntilMs, findSegment: this.#find });
+      startReadService({
+        ...{ clickhouseUrl, ladder, completeUntilMs, reader: this.#remembered.over },
+        findSegment: this.#find,
+      });
     this.#services.set(name, service);
     return this.#ask(await service, question);
   }
@@ -132,13 +151,16 @@ export class ForcedAnswers {
   ): Promise<[Part, hasFound: boolean]> {
     let nowMs = 0;
     let hasFound = false;
-    const reader = (store: RowReader): RowReader => ({
-      select(select, onRow) {
-        const kept = select.params['kept'];
-        hasFound ||= Array.isArray(kept) && kept.length > 0;
-        return store.select(select, onRow);
-      },
-    });
+    const reader = (store: RowReader): RowReader => {
+      const remembered = this.#remembered.over(store);
+      return {
+        select(select, onRow) {
+          const kept = select.params['kept'];
+          hasFound ||= Array.isArray(kept) && kept.length > 0;
+          return remembered.select(select, onRow);
+        },
+      };
+    };
     const { clickhouseUrl } = this.#stack;
     const completeUntilMs = async () => this.untilMs;
     // What is seen of a day is kept once all is stored that was accepted until then.
@@ -167,4 +189,17 @@ export class ForcedAnswers {
     const { result, leftOut } = readAnswer(JSON.parse(text));
     return { result, leftOut };
   }
+}
+
+/** Of rows of events alone: tables of sums and kept days may have any rows under the same text. */
+function isSameStatement(own: Planned, plan: Planned): boolean {
+  const isOfEvents = [own, plan].every(
+    ({ question: { notes } }) =>
+      notes.dayCells.length === 0 && notes.served.every(({ source }) => source === 'events'),
+  );
+  return isOfEvents && isDeepStrictEqual(statementOf(own), statementOf(plan));
+}
+
+function statementOf({ sql, maxRows, question }: Planned) {
+  return { sql, maxRows, params: question.bindings.params };
 }
