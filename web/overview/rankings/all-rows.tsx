@@ -40,7 +40,7 @@ export function AllRows(props: {
           <p class="hint">{rows.length === 0 ? 'Nothing in this range.' : 'Nothing found.'}</p>
         ) : null}
         {rows && found.length > 0 ? (
-          <RankedList {...{ label, ranking, onOpen }} rows={shown} {...scaleOf(rows)} />
+          <RankedList {...{ label, ranking, isLoading, onOpen }} rows={shown} {...scaleOf(rows)} />
         ) : null}
       </div>
       {rows ? (

@@ -11,6 +11,7 @@ export function PlaceMap(props: {
   label: string;
   ranking: Ranking;
   rows: readonly RankedRow[];
+  isLoading: boolean;
   onOpen: (row: RankedRow) => void;
 }) {
   const { label, rows } = props;

@@ -7,16 +7,20 @@ import { percent } from '../../ui/figures.ts';
 import type { Ranking } from './cards.ts';
 import type { RankedRow } from './rows.ts';
 
-/** `total`: what shares are taken of. `most`: the value whose bar is as long as the list is wide. */
+/**
+ * `total`: what shares are taken of. `most`: the value whose bar is as long as the list is wide. `isLoading`: the
+ * second measure may be on its way; where it has come and lacks a row, the row has a dash.
+ */
 export function RankedList(props: {
   label: string;
   ranking: Ranking;
   rows: readonly RankedRow[];
   total: number;
   most: number;
+  isLoading: boolean;
   onOpen: (row: RankedRow) => void;
 }) {
-  const { label, ranking, rows, total, most, onOpen } = props;
+  const { label, ranking, rows, total, most, isLoading, onOpen } = props;
   const { figure, second } = ranking;
   const secondName = second?.name ?? 'Share';
   return (
@@ -34,7 +38,7 @@ export function RankedList(props: {
               {row.isRest ? null : <i style={{ width: `${(row.value / most) * 100}%` }} />}
               <RowName ranking={ranking} row={row} />
               <small title={second ? undefined : `Of all ${figure.name.toLowerCase()}`}>
-                {second ? shown(row.second, second.format) : share(row.value, total)}
+                {second ? shown(row, isLoading, second.format) : share(row.value, total)}
               </small>
               <b title={`${share(row.value, total)} of all`}>{figure.format(row.value)}</b>
             </>
@@ -74,9 +78,13 @@ function RowName({ ranking, row }: { ranking: Ranking; row: RankedRow }) {
   );
 }
 
-/** A dash is a number that is not known; nothing is one that is on its way. */
-function shown(value: number | undefined, format: (value: number) => string): string {
-  return value === undefined ? '' : format(value);
+function shown(
+  { second, isRest }: RankedRow,
+  isLoading: boolean,
+  format: (value: number) => string,
+): string {
+  if (second !== undefined) return format(second);
+  return isRest || isLoading ? '' : '–';
 }
 
 function share(value: number, total: number): string {

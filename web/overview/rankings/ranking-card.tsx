@@ -65,7 +65,7 @@ export function RankingCard(props: RankingProps & { card: Card }) {
 function Tab(props: RankingProps & { title: string; ranking: Ranking }) {
   const { asked, board, ranking, title } = props;
   const ranked = useRanking(asked, ranking, board);
-  const { rows, answer, fault, error, isLoading, reload } = ranked;
+  const { rows, answer, fault, error, isLoading, isStale, reload } = ranked;
   const [isAll, setAll] = useState(false);
   const open = (row: RankedRow): void => {
     setAll(false);
@@ -80,11 +80,11 @@ function Tab(props: RankingProps & { title: string; ranking: Ranking }) {
   const label = title === ranking.name ? title : `${title}, ${ranking.name}`;
   return (
     <>
-      <div class="ranking-body" aria-busy={isLoading}>
+      <div class="ranking-body" aria-busy={isLoading} data-stale={isStale}>
         {fault ? <p class="hint bad">{fault}</p> : null}
         {error ? <Fault cause={error} retry={reload} /> : null}
         {rows ? (
-          <Drawn label={label} ranking={ranking} rows={rows} onOpen={open} />
+          <Drawn {...{ label, ranking, rows, isLoading }} onOpen={open} />
         ) : fault || error ? null : (
           <Loading of={ranking.name} />
         )}
@@ -105,6 +105,7 @@ function Drawn(props: {
   label: string;
   ranking: Ranking;
   rows: readonly RankedRow[];
+  isLoading: boolean;
   onOpen: (row: RankedRow) => void;
 }) {
   const { ranking, rows } = props;

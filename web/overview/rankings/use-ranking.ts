@@ -37,6 +37,8 @@ export type Ranked = {
   answer: QueryResponse | undefined;
   error: unknown;
   isLoading: boolean;
+  /** The rows are those of the question before. */
+  isStale: boolean;
   reload: () => void;
 };
 
@@ -111,6 +113,7 @@ function useAnswers(
     answer,
     error: first.error,
     isLoading: first.isLoading || more.isLoading,
+    isStale: known === undefined && first.isLoading && first.data !== undefined,
     reload: first.reload,
   };
 }
