@@ -3,6 +3,7 @@
 
 import { countries, viewBox } from 'virtual:world';
 import { useEffect, useRef } from 'preact/hooks';
+import { figure } from '../ui/figures.ts';
 import '../styles/world-map.css';
 
 const names = new Intl.DisplayNames('en', { type: 'region' });
@@ -52,7 +53,7 @@ export function WorldMap(props: {
           value > 0 ? Math.max(1, Math.ceil((Math.log1p(value) / Math.log1p(most)) * levels)) : 0;
         return (
           <path key={code} d={path} data-code={code} data-level={level}>
-            {value > 0 ? <title>{`${countryName(code)}: ${value}`}</title> : null}
+            {value > 0 ? <title>{`${countryName(code)}: ${figure(value)}`}</title> : null}
           </path>
         );
       })}
