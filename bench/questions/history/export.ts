@@ -19,6 +19,7 @@ import { comparePairs, median, type Pairing } from '../../harness/pairs.ts';
 import { onShopCopy } from '../../harness/shop/shop-copy.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
 import { cpuMsOf } from '../../harness/usage.ts';
+import { keptExport } from './kept-export.ts';
 
 const sizes = {
   smoke: { batches: 1, batchRows: 500, pairs: 1, warmUps: 0, turns: 1, liveMs: 300 },
@@ -77,6 +78,13 @@ async function rateTable(mode: Mode): Promise<Table> {
     const url = `http://127.0.0.1:${http.port}/export?format=parquet&project=${projectId}`;
     const own = `SELECT * FROM events WHERE project_id = '${projectId}' INTO OUTFILE '${file}' TRUNCATE FORMAT Parquet`;
     let bytes = 0;
+    const ownFile = {
+      async run() {
+        await engine.command(own);
+        return Number(parquetMetadata(new Uint8Array(readFileSync(file)).buffer).num_rows);
+      },
+    };
+    const options = { pairs, warmUps, swaps: true, othersCpuMs: () => cpuMsOf(engine.pid) };
     const pairing = await comparePairs(
       {
         async run() {
@@ -85,26 +93,28 @@ async function rateTable(mode: Mode): Promise<Table> {
           return Number(parquetMetadata(body).num_rows);
         },
       },
-      {
-        async run() {
-          await engine.command(own);
-          return Number(parquetMetadata(new Uint8Array(readFileSync(file)).buffer).num_rows);
-        },
-      },
-      { pairs, warmUps, swaps: true, othersCpuMs: () => cpuMsOf(engine.pid) },
+      ownFile,
+      options,
+    );
+    const kept = await comparePairs(
+      keptExport({ client, dataDir: join(directory, 'kept'), projectId }),
+      ownFile,
+      options,
     );
     const rows = batches * batchRows;
     check(pairing.subjectResult === rows, `${rows} rows are exported`);
+    check(kept.subjectResult === rows, `${rows} rows are in the files that are kept`);
     check(pairing.calibrationResult === rows, `${rows} rows are in the engine's own file`);
-    return tableOfRates(pairing, bytes);
+    return tableOfRates(pairing, kept, bytes);
   } finally {
     await http.close(0);
     await close();
   }
 }
 
-function tableOfRates(pairing: Pairing, bytes: number): Table {
-  const { subjectResult: rows, subjectWallMs, calibrationWallMs, ratio } = pairing;
+/** Each way beside the runs of the engine's own file that it took turns with. */
+function tableOfRates(pairing: Pairing, kept: Pairing, bytes: number): Table {
+  const { subjectResult: rows, calibrationWallMs } = pairing;
   const cells = (wallMs: number, cpuMs: number): string[] => [
     ((1_000 * rows) / wallMs).toFixed(0),
     ((1_000 * cpuMs) / rows).toFixed(2),
@@ -113,12 +123,15 @@ function tableOfRates(pairing: Pairing, bytes: number): Table {
     title: `${rows} events as Parquet (${(bytes / 1_048_576).toFixed(1)} MiB), CPU of service and engine together`,
     columns: ['file', 'rows/s', 'us/row', 'of own file', 'CPU ratio'],
     rows: [
-      [
-        'GET /export',
-        ...cells(subjectWallMs, pairing.subjectCpuMs),
-        (calibrationWallMs / subjectWallMs).toFixed(2),
-        ratio.median.toFixed(2),
-      ],
+      ...[
+        { name: 'GET /export', of: pairing },
+        { name: 'kept', of: kept },
+      ].map(({ name, of }) => [
+        name,
+        ...cells(of.subjectWallMs, of.subjectCpuMs),
+        (of.calibrationWallMs / of.subjectWallMs).toFixed(2),
+        of.ratio.median.toFixed(2),
+      ]),
       ['INTO OUTFILE', ...cells(calibrationWallMs, pairing.calibrationCpuMs), '1.00', '1.00'],
     ],
   };
