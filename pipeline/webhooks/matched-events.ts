@@ -12,7 +12,7 @@ import { formatUuid } from '../build/uuid.ts';
 import type { EventColumns } from '../columns/record-batch.ts';
 import { type ProjectFilters, type PropertyOf, webhooksWanting } from './project-filter.ts';
 import type { RequestSources } from './request-sources.ts';
-import { mayMatch } from './subscription-filter.ts';
+import { isEmpty, mayMatch } from './subscription-filter.ts';
 import type { ProjectEvent, RoomEvent, SubscribedProject } from './subscriptions.ts';
 
 interface BuilderParts {
@@ -42,10 +42,12 @@ export function findMatchedEvents(
   const matched: MatchedEvent[] = [];
   for (let row = 0; row < numbers.length; row++) {
     const kindIndex = kindOf[row] ?? 0;
-    const eventType = types.get(kindIndex);
-    if (eventType === undefined && !hasEvents) continue;
+    const roomType = types.get(kindIndex);
+    if (roomType === undefined && !hasEvents) continue;
     const project = projects.get(projectOf[row] ?? 0);
     if (project === undefined) continue;
+    // Where nobody subscribes to rooms, a message is an event like all others.
+    const eventType = isEmpty(project.filter) ? undefined : roomType;
     const candidates = candidatesOf(project, kindIndex, () => kinds.at(row));
     if (eventType === undefined && candidates.length === 0) continue;
     const number = numbers.array[row] ?? 0;

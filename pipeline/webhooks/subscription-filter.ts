@@ -30,6 +30,11 @@ export function makeSubscriptionFilter(
   return filter;
 }
 
+/** Whether it was made of no subscription. Every other one has two slots or more. */
+export function isEmpty(filter: SubscriptionFilter): boolean {
+  return filter.length === 1;
+}
+
 /** False where no subscription matches; true where one does, and once in a billion where none does. */
 export function mayMatch(
   filter: SubscriptionFilter,

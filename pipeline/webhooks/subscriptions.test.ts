@@ -9,7 +9,7 @@ import {
   webhookStatuses,
 } from '../../platform/webhooks/webhook-record.ts';
 import { webhookRecord } from '../../test/harness/models/webhook-records.ts';
-import { makeSubscriptionFilter, mayMatch } from './subscription-filter.ts';
+import { isEmpty, makeSubscriptionFilter, mayMatch } from './subscription-filter.ts';
 import { createSubscriptions, type RoomEvent } from './subscriptions.ts';
 
 const few = fc.constantFrom('a', 'b', 'c');
@@ -178,6 +178,14 @@ describe('subscriptions', () => {
     all = [webhookRecord({ status: 'PAUSED' })];
     expect(filter()).not.toBe(before);
   });
+});
+
+it('a filter of no subscription is empty, and no other is', () => {
+  const { subscriptions } = webhookRecord();
+  const inRooms = subscriptions.flatMap((one) => (one.subjectType === 'ROOM' ? [one] : []));
+  expect(inRooms).toHaveLength(1);
+  expect(isEmpty(makeSubscriptionFilter([]))).toBe(true);
+  expect(isEmpty(makeSubscriptionFilter(inRooms))).toBe(false);
 });
 
 it('a filter of thousands of subscriptions lets hardly anything else through', () => {
