@@ -14,7 +14,7 @@ export class RememberedRows {
   readonly over = (store: RowReader): RowReader => ({
     select: async (select, onRow) => {
       const { sql, params, settings, database } = select;
-      const key = JSON.stringify([sql, params, settings, database]);
+      const key = JSON.stringify([sql, params, settings, database], withIntegers);
       const known = this.#rows.get(key);
       if (known !== undefined) {
         for (const row of known) if (!onRow(row)) return;
@@ -32,4 +32,9 @@ export class RememberedRows {
       this.#rows.set(key, rows);
     },
   });
+}
+
+/** JSON has no integers of 64 bits. The statement names the type of each parameter: no text stands in the same place. */
+function withIntegers(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}n` : value;
 }
