@@ -34,7 +34,7 @@ export class RememberedRows {
   });
 }
 
-/** JSON has no integers of 64 bits. The statement names the type of each parameter: no text stands in the same place. */
+/** JSON has no integers of 64 bits. The statement names each parameter's type: no text stands in the same place. */
 function withIntegers(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}n` : value;
 }
