@@ -18,7 +18,6 @@ import { type ReadService, startReadService } from '../../services/read-service.
 import type { Part } from '../oracle/part.ts';
 import { readAnswer } from './product-answer.ts';
 import { type Question, requestOf } from './question.ts';
-import { RememberedRows } from './remembered-rows.ts';
 
 /** The sources that a service has, and whether it finds days kept. */
 interface Forced {
@@ -78,8 +77,6 @@ export class ForcedAnswers {
   readonly #services = new Map<string, Promise<ReadService>>();
   /** How many questions each of `forcedNeeds` answered; of kept days, those that were found. */
   readonly answered = new Map<string, number>();
-  /** Nothing is stored meanwhile: services that ask the same statement have the same rows of it. */
-  readonly #remembered = new RememberedRows();
 
   constructor(stack: { clickhouseUrl: string; projectId: string }, segments: Segments = new Map()) {
     this.#stack = stack;
@@ -134,10 +131,7 @@ export class ForcedAnswers {
     const completeUntilMs = async () => this.untilMs;
     const service =
       this.#services.get(name) ??
-      startReadService({
-        ...{ clickhouseUrl, ladder, completeUntilMs, reader: this.#remembered.over },
-        findSegment: this.#find,
-      });
+      startReadService({ clickhouseUrl, ladder, completeUntilMs, findSegment: this.#find });
     this.#services.set(name, service);
     return this.#ask(await service, question);
   }
@@ -151,16 +145,13 @@ export class ForcedAnswers {
   ): Promise<[Part, hasFound: boolean]> {
     let nowMs = 0;
     let hasFound = false;
-    const reader = (store: RowReader): RowReader => {
-      const remembered = this.#remembered.over(store);
-      return {
-        select(select, onRow) {
-          const kept = select.params['kept'];
-          hasFound ||= Array.isArray(kept) && kept.length > 0;
-          return remembered.select(select, onRow);
-        },
-      };
-    };
+    const reader = (store: RowReader): RowReader => ({
+      select(select, onRow) {
+        const kept = select.params['kept'];
+        hasFound ||= Array.isArray(kept) && kept.length > 0;
+        return store.select(select, onRow);
+      },
+    });
     const { clickhouseUrl } = this.#stack;
     const completeUntilMs = async () => this.untilMs;
     // What is seen of a day is kept once all is stored that was accepted until then.
