@@ -137,6 +137,49 @@ describe.runIf(hasBrowser)('the SQL page', () => {
     expect(visitor.faults.splice(0)).toHaveLength(2);
   });
 
+  it('saves a statement to a board, where it has the board’s range and a way back', async () => {
+    const { page } = visitor;
+    const sql =
+      'SELECT kind, count() AS n FROM events WHERE occur_time >= {from:DateTime64} GROUP BY kind';
+    await run(page, sql);
+    await page.getByText(/^2 rows in/).waitFor();
+    await button(page, 'Save to a board').press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Save to a board' });
+    await dialog.getByRole('textbox', { name: 'Title of the tile' }).fill('Kinds of events');
+    await dialog.getByRole('combobox', { name: 'Shown as' }).selectOption('Bars');
+    await dialog.getByRole('textbox', { name: 'Name of the board' }).fill('Asked in SQL');
+    expect(await axe(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Asked in SQL' }).waitFor();
+    await page.getByRole('list', { name: 'n', exact: true }).getByText('page_view').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Kinds of events' }).press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'SQL' }).waitFor();
+    await expect.poll(() => area(page).inputValue(), { timeout }).toBe(sql);
+    await area(page).fill(sql.replace('count()', '2 * count()'));
+    await button(page, 'Save “Kinds of events”').press('Enter');
+    const again = page.getByRole('dialog', { name: 'Save the tile' });
+    await again.getByRole('combobox', { name: 'Shown as' }).selectOption('Table');
+    await again.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Asked in SQL' }).waitFor();
+    const rows = page.getByRole('region', { name: 'Kinds of events: rows' });
+    await rows.getByRole('cell', { name: '4', exact: true }).waitFor();
+    await button(page, 'Edit').press('Enter');
+    await button(page, 'Edit Kinds of events').press('Enter');
+    const fields = page.getByRole('dialog', { name: 'Edit a statement' });
+    await fields.getByRole('textbox', { name: 'Statement' }).fill('SELECT nonsense(');
+    await fields.getByRole('button', { name: 'Apply' }).press('Enter');
+    await page.getByText('It is run when the board is saved.').waitFor();
+    await button(page, 'Save').press('Enter');
+    await page.getByText(/tiles\[0\]\.statement\.sql: /).waitFor();
+    // The browser's word for a refusal.
+    expect(visitor.faults.splice(0)).toHaveLength(1);
+    // The draft is given up, else the browser would ask.
+    await button(page, 'Cancel').press('Enter');
+    await button(page, 'Edit').waitFor();
+    await open(page);
+  });
+
   it('is left without an answer where the reader cancels', async () => {
     const page = await visitor.context.newPage();
     await page.route('**/sql?*', async (route) => {

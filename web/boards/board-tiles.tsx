@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact';
 import type {
   RenderedTime,
   RenderResponse,
+  Statement,
   Tile,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
@@ -25,6 +26,7 @@ import { rowsHref } from '../question/rows-link.ts';
 import { useResource } from '../resource.ts';
 import type { Rows } from '../results/shown.ts';
 import { navigate } from '../router.ts';
+import { hasRole, Role } from '../workspace.ts';
 import { insights, resultOf } from './board-data.ts';
 import { type DraftTile, type Place, placeOf } from './draft.ts';
 import { Grid } from './grid.tsx';
@@ -90,12 +92,29 @@ function OneTile(props: {
       content={content}
       time={board.time}
       tools={props.tools}
-      href={
-        props.isRead && spec ? questionHref(questionContext(projectId, board, spec)) : undefined
-      }
+      href={props.isRead ? hrefOf(projectId, board, tile) : undefined}
       onOpen={props.isRead ? open : undefined}
     />
   );
+}
+
+/** Where its question can be asked further, or its statement be changed. */
+function hrefOf(projectId: string, board: RenderResponse, tile: Tile): string | undefined {
+  const { content } = tile;
+  switch (content.case) {
+    case 'insight':
+      return questionHref(questionContext(projectId, board, content.value));
+    case 'statement': {
+      if (!hasRole(Role.MEMBER)) return undefined;
+      const from = new URLSearchParams({ board: board.dashboard?.id ?? '', tile: tile.id });
+      return `/p/${projectId}/sql?${from}`;
+    }
+    case 'markdown':
+    case undefined:
+      return undefined;
+    default:
+      return content satisfies never;
+  }
 }
 
 function specOf({ content }: Tile): InsightQuerySpec | undefined {
@@ -105,6 +124,7 @@ function specOf({ content }: Tile): InsightQuerySpec | undefined {
 /** undefined where the board as it is saved asks something else at this tile. */
 function savedContent(board: RenderResponse, tile: Tile): TileContent | undefined {
   if (tile.content.case === 'markdown') return { kind: 'text', markdown: tile.content.value };
+  if (tile.content.case === 'statement') return statementContent(board, tile, tile.content.value);
   const spec = specOf(tile);
   const saved = board.dashboard?.tiles.find(({ id }) => id === tile.id);
   const savedSpec = saved && specOf(saved);
@@ -118,6 +138,22 @@ function savedContent(board: RenderResponse, tile: Tile): TileContent | undefine
     answer: result.outcome.value,
     previous: result.previous,
   };
+}
+
+/** A statement runs with its board alone: the answer of a changed one comes when the board is saved. */
+function statementContent(
+  board: RenderResponse,
+  tile: Tile,
+  { sql, view }: Statement,
+): TileContent {
+  const saved = board.dashboard?.tiles.find(({ id }) => id === tile.id)?.content;
+  const { outcome } = resultOf(board, tile.id) ?? {};
+  if (saved?.case !== 'statement' || saved.value.sql !== sql) {
+    return { kind: 'note', text: 'It is run when the board is saved.' };
+  }
+  if (outcome?.case === 'error') return { kind: 'error', error: outcome.value };
+  if (outcome?.case === 'statement') return { kind: 'statement', view, answer: outcome.value };
+  return { kind: 'note', text: 'There is no answer: load the board again.' };
 }
 
 function useAnswer(

@@ -35,7 +35,7 @@ export function ShareDialog(props: { projectId: string; boardId: string; onClose
     <Dialog title="Share this board" onClose={props.onClose}>
       <p class="hint">
         Whoever has a link sees this board with its saved range, without an account. Persons in it
-        are not named.
+        are not named, and tiles that are made in SQL are left out.
       </p>
       {link ? (
         <section class="stack" aria-label="The new link">

@@ -153,7 +153,8 @@ function Board({ board, note }: { board: RenderResponse; note: ComponentChildren
   );
 }
 
-function contentOf({ content, question, previous }: SharedTile): TileContent {
+function contentOf({ content, question, previous, membersOnly }: SharedTile): TileContent {
+  if (membersOnly) return { kind: 'note', text: 'It is made in SQL, and shown to members alone.' };
   switch (content.case) {
     case 'markdown':
       return { kind: 'text', markdown: content.value };

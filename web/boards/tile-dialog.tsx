@@ -1,4 +1,4 @@
-// A tile as fields: a question or a text.
+// A tile as fields: a question, a statement or a text.
 
 import { create } from '@bufbuild/protobuf';
 import { useState } from 'preact/hooks';
@@ -11,6 +11,7 @@ import { missing } from '../question/missing.ts';
 import { QuestionFields } from '../question/question-form.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import type { DraftTile } from './draft.ts';
+import { StatementFields } from './statements/statement-fields.tsx';
 
 type Edited = DraftTile | 'question' | 'text';
 
@@ -28,7 +29,7 @@ export function TileDialog(props: {
   const gap = content.case === 'insight' ? missing(content.value) : undefined;
   return (
     <Dialog
-      title={`${isNew ? 'Add' : 'Edit'} ${content.case === 'insight' ? 'a question' : 'a text'}`}
+      title={`${isNew ? 'Add' : 'Edit'} ${kindName(content.case)}`}
       onClose={props.onClose}
       class="tile-dialog"
     >
@@ -44,14 +45,7 @@ export function TileDialog(props: {
           onValue={(title) => setTile({ ...tile, title })}
           maxLength={150}
         />
-        {content.case === 'insight' ? (
-          <Question tile={tile} spec={content.value} onChange={setTile} />
-        ) : (
-          <Text
-            text={content.case === 'markdown' ? content.value : ''}
-            onText={(value) => setTile({ ...tile, content: { case: 'markdown', value } })}
-          />
-        )}
+        <ContentFields tile={tile} onChange={setTile} />
         {gap ? <p class="hint">{gap}</p> : null}
         <div class="row end">
           <button type="submit" class="primary" disabled={gap !== undefined}>
@@ -61,6 +55,45 @@ export function TileDialog(props: {
       </form>
     </Dialog>
   );
+}
+
+function kindName(kind: Tile['content']['case']): string {
+  switch (kind) {
+    case 'insight':
+      return 'a question';
+    case 'statement':
+      return 'a statement';
+    case 'markdown':
+    case undefined:
+      return 'a text';
+    default:
+      return kind satisfies never;
+  }
+}
+
+function ContentFields({ tile, onChange }: { tile: Tile; onChange: (tile: Tile) => void }) {
+  const { content } = tile;
+  switch (content.case) {
+    case 'insight':
+      return <Question tile={tile} spec={content.value} onChange={onChange} />;
+    case 'statement':
+      return (
+        <StatementFields
+          statement={content.value}
+          onChange={(value) => onChange({ ...tile, content: { case: 'statement', value } })}
+        />
+      );
+    case 'markdown':
+    case undefined:
+      return (
+        <Text
+          text={content.case === 'markdown' ? content.value : ''}
+          onText={(value) => onChange({ ...tile, content: { case: 'markdown', value } })}
+        />
+      );
+    default:
+      return content satisfies never;
+  }
 }
 
 function startTile(edited: Edited, includeCookieless: boolean): Tile {

@@ -3,6 +3,8 @@
 import type { ComponentChildren } from 'preact';
 import type {
   RenderedTime,
+  StatementAnswer,
+  StatementView,
   TileError,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import {
@@ -14,6 +16,7 @@ import { Markdown } from '../markdown/markdown.tsx';
 import { InsightResult } from '../results/insight-result.tsx';
 import { LeftOutNote, TouchNote } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
+import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
 
 export type TileContent =
@@ -24,8 +27,15 @@ export type TileContent =
       answer: QueryResponse;
       previous: QueryResponse | undefined;
     }
+  | { kind: 'statement'; view: StatementView; answer: StatementAnswer }
+  /** A sentence in the place of an answer. */
+  | { kind: 'note'; text: string }
   | { kind: 'error'; error: TileError }
   | { kind: 'waiting' };
+
+/** Most boards have no statement. */
+const loadStatementTile = async () =>
+  (await import('./statements/statement-tile.tsx')).StatementTile;
 
 /** What a tile has around its chart, in px. */
 const framePx = 130;
@@ -80,6 +90,13 @@ function Content(props: {
           {content.error.message} <small>({content.error.code})</small>
         </p>
       );
+    case 'note':
+      return <p class="hint">{content.text}</p>;
+    case 'statement': {
+      const { view, answer } = content;
+      const shown = { label, view, answer, height };
+      return <Loaded load={loadStatementTile} name={label} with={shown} />;
+    }
     case 'waiting':
       return <Loading of={label} />;
     case 'answer':

@@ -22,7 +22,7 @@ export function exportBoard(
 ): void {
   const { dashboard } = board;
   if (!dashboard) return;
-  const asked = dashboard.tiles.filter(({ content }) => content.case === 'insight');
+  const asked = dashboard.tiles.filter(isAnswered);
   const waiting = asked.filter(({ id }) => (tablesOf(id)?.waiting.size ?? 1) > 0);
   if (waiting.length > 0) {
     toast('Some tiles are still on their way: export again once they are there.');
@@ -46,6 +46,19 @@ export function exportBoard(
   download(`${dashboard.displayName}.zip`, 'application/zip', zipOf(files, new Date()));
 }
 
+function isAnswered({ content }: Tile): boolean {
+  switch (content.case) {
+    case 'insight':
+    case 'statement':
+      return true;
+    case 'markdown':
+    case undefined:
+      return false;
+    default:
+      return content satisfies never;
+  }
+}
+
 /** `01 Sign-ups.csv`; a tile with several tables names each. No file system takes the characters that are replaced. */
 function fileName(index: number, { title }: Tile, { label }: ShownTable): string {
   const place = String(index + 1).padStart(2, '0');
@@ -60,5 +73,10 @@ function noteOf(result: TileResult | undefined, tables: readonly ShownTable[]): 
   const { outcome } = result ?? {};
   if (outcome?.case === 'error') return `${outcome.value.message} (${outcome.value.code})`;
   const leftOut = outcome?.case === 'insight' ? outcome.value.leftOut.map(sentence) : [];
-  return [...(tables.length === 0 ? ['There are no rows.'] : []), ...leftOut].join(' ');
+  const isCut = outcome?.case === 'statement' && outcome.value.isCut;
+  return [
+    ...(tables.length === 0 ? ['There are no rows.'] : []),
+    ...(isCut ? ['The statement has more rows than a board shows.'] : []),
+    ...leftOut,
+  ].join(' ');
 }

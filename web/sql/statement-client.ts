@@ -3,6 +3,7 @@
 
 import { hear, isReachable } from '../client.ts';
 import { accessToken } from '../session.ts';
+import { distinctNames } from './column-names.ts';
 import { failureOf, type StatementFailure, wayFailure } from './statement-failure.ts';
 
 /** A cell as JSONCompact has it: 64-bit integers are texts, maps are objects, tuples are lists. */
@@ -45,13 +46,15 @@ const rowsFormat = 'JSONCompact';
 /** An error behind rows stands in the last bytes: its message has 2,000 characters at most. */
 const failureBytes = 16_384;
 
-/** Throws StatementFailure, and the signal's reason. */
+/** `ofRange`: values of the parameters. Throws StatementFailure, and the signal's reason. */
 export async function runStatement(
   projectId: string,
   sql: string,
   signal: AbortSignal,
+  ofRange: Record<string, string> = {},
 ): Promise<Answer> {
   const params = {
+    ...ofRange,
     ...{ default_format: rowsFormat, enable_http_compression: '1' },
     max_result_bytes: String(maxBytes),
     // One row more tells that there are more. A file is whole.
@@ -115,15 +118,6 @@ function rowsOf({ meta, data, statistics }: CompactAnswer): RowsAnswer {
     tookMs: (statistics?.elapsed ?? 0) * 1_000,
     readRows: statistics?.rows_read ?? 0,
   };
-}
-
-function distinctNames(columns: readonly AnswerColumn[]): AnswerColumn[] {
-  const seen = new Map<string, number>();
-  return columns.map(({ name, type }) => {
-    const before = seen.get(name) ?? 0;
-    seen.set(name, before + 1);
-    return { name: before === 0 ? name : `${name} (${before + 1})`, type };
-  });
 }
 
 export interface View {

@@ -12,8 +12,12 @@ export type RunState =
   /** Of the text that was run: its place stands in this text. */
   | { kind: 'failed'; failure: StatementFailure; sql: string };
 
-/** `onAnswer` hears of each statement that was answered. */
-export function useStatement(projectId: string, onAnswer: (sql: string, answer: Answer) => void) {
+/** `paramsOf`: what a text's parameters stand for. `onAnswer` hears of each statement that was answered. */
+export function useStatement(
+  projectId: string,
+  paramsOf: (sql: string) => Record<string, string>,
+  onAnswer: (sql: string, answer: Answer) => void,
+) {
   const [state, setState] = useState<RunState>({ kind: 'none' });
   const running = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => running.current?.abort(), [projectId]);
@@ -23,7 +27,7 @@ export function useStatement(projectId: string, onAnswer: (sql: string, answer: 
     running.current = end;
     setState({ kind: 'running' });
     try {
-      const answer = await runStatement(projectId, sql, end.signal);
+      const answer = await runStatement(projectId, sql, end.signal, paramsOf(sql));
       if (end.signal.aborted) return;
       setState({ kind: 'answered', answer });
       onAnswer(sql, answer);

@@ -8,8 +8,15 @@ import { figure, plural } from '../../ui/figures.ts';
 import type { RowsAnswer } from '../statement-client.ts';
 import { type AnswerChart as Chart, chartOfAnswer } from './chart-of-answer.ts';
 
-export function AnswerChart({ answer }: { answer: RowsAnswer }) {
-  const chart = chartOfAnswer(answer);
+export function AnswerChart(props: {
+  answer: Pick<RowsAnswer, 'columns' | 'rows'>;
+  wants?: 'lines' | 'bars';
+  label?: string;
+  /** In px. */
+  height?: number;
+}) {
+  const { answer, wants, label = 'Answer over time', height } = props;
+  const chart = chartOfAnswer(answer, wants);
   switch (chart.kind) {
     case 'none':
       return <p class="hint">{chart.why}</p>;
@@ -17,12 +24,13 @@ export function AnswerChart({ answer }: { answer: RowsAnswer }) {
       return (
         <>
           <LineChart
-            label="Answer over time"
+            label={label}
             labels={chart.labels}
             lines={chart.lines}
             format={figure}
             style="moment"
             isTile
+            {...(height !== undefined && { height })}
           />
           {chart.leftOut > 0 ? (
             <p class="hint">Shown are the greatest; {plural(chart.leftOut, 'line')} are not.</p>

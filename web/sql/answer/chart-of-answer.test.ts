@@ -58,6 +58,15 @@ it('draws figures beside names, or beside the first of several figures', () => {
   });
 });
 
+it('is drawn as a board says', () => {
+  const days = answer({ day: 'Date', events: 'UInt64' }, [['2026-11-01', '3']]);
+  expect(chartOfAnswer(days, 'bars')).toMatchObject({ kind: 'bars', names: ['2026-11-01'] });
+  expect(chartOfAnswer(days, 'lines').kind).toBe('lines');
+  const kinds = answer({ kind: 'String', events: 'UInt64' }, [['view', '3']]);
+  expect(chartOfAnswer(kinds, 'bars').kind).toBe('bars');
+  expect(chartOfAnswer(kinds, 'lines')).toMatchObject({ kind: 'none' });
+});
+
 it('says what a chart needs', () => {
   const none = { kind: 'none' };
   expect(chartOfAnswer(answer({ kind: 'String' }, [['a']]))).toMatchObject(none);

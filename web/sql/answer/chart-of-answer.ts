@@ -20,17 +20,23 @@ export interface BarFigures {
 type Shown = Pick<RowsAnswer, 'columns' | 'rows'>;
 
 const maxBars = 50;
+const needsTime = 'Lines need a column that is a time: SELECT toDate(occur_time) AS day, count() …';
 const needs =
   'A chart needs a column of numbers, and a time or a name beside it: SELECT toDate(occur_time) AS day, count() …';
 
-export function chartOfAnswer({ columns, rows }: Shown): AnswerChart {
+/** `wants`: where a board says how it is drawn; else over time where there is one. */
+export function chartOfAnswer({ columns, rows }: Shown, wants?: 'lines' | 'bars'): AnswerChart {
   const placesOf = (isOf: (type: string) => boolean): number[] =>
     columns.flatMap(({ type }, at) => (isOf(type) ? [at] : []));
   const [time] = placesOf(isTimeType);
   const texts = placesOf(isTextType);
   const numbers = placesOf(isNumberType);
   if (numbers.length === 0 || rows.length === 0) return { kind: 'none', why: needs };
+  if (time !== undefined && wants === 'bars') {
+    return besideNames({ columns, rows }, [time, ...texts], numbers);
+  }
   if (time !== undefined) return overTime({ columns, rows }, time, texts, numbers);
+  if (wants === 'lines') return { kind: 'none', why: needsTime };
   // Of numbers alone, the first one names the others: SELECT toHour(occur_time) AS hour, count() …
   const [first, ...others] = numbers;
   const names = texts.length > 0 ? texts : others.length > 0 && first !== undefined ? [first] : [];
