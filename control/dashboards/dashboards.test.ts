@@ -10,6 +10,7 @@ import { FilterOperator, LogicalOperator } from '../../proto/gen/common/v1/filte
 import {
   type Dashboard,
   DashboardSchema,
+  TileDrawing,
   type TileSchema,
   TimeRangePreset,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
@@ -94,13 +95,20 @@ describe('a dashboard', () => {
         filterGroups: [{ filters: [{ property: 'plan', operator: FilterOperator.IS_SET }] }],
       },
       includeCookieless: true,
-      tiles: [trend('purchase', { breakdowns: [{ property: '$browser' }] }), text('# Title')],
+      tiles: [
+        {
+          ...trend('purchase', { breakdowns: [{ property: '$browser' }] }),
+          drawing: TileDrawing.STACKED,
+        },
+        text('# Title'),
+      ],
     });
     expect(made.dashboard).toMatchObject({ displayName: 'Sales', revision: 1, builtIn: false });
     const { dashboard } = await dashboards.get({ id: idOf(made) });
     expect(json(dashboard)).toEqual(json(made.dashboard));
     expect(new Set(dashboard?.tiles.map(({ id }) => id)).size).toBe(2);
-    expect(dashboard?.tiles[0]).toMatchObject({ x: 0, y: 0, w: 24, h: 8 });
+    const drawing = TileDrawing.STACKED;
+    expect(dashboard?.tiles[0]).toMatchObject({ x: 0, y: 0, w: 24, h: 8, drawing });
     const { dashboards: listed } = await dashboards.list({});
     expect(listed.map(({ id, displayName, tiles }) => [id, displayName, tiles.length])).toEqual([
       [overviewId, 'Overview', 0],
@@ -217,6 +225,11 @@ describe('what breaks a rule is refused', () => {
       'tiles[0].x: must be 0 to 48',
     ],
     ['a tile of no width', { tiles: [{ ...place, markdown: '', w: 0 }] }, 'tiles[0].w'],
+    [
+      'a number that is no drawing',
+      { tiles: [{ ...place, markdown: '', drawing: 99 }] },
+      'tiles[0].drawing: must be a drawing',
+    ],
     [
       'too many tiles',
       { tiles: Array(101).fill({ ...place, markdown: '' }) },

@@ -8,6 +8,7 @@ import {
   type DashboardFilters,
   StatementViewSchema,
   type Tile,
+  TileDrawing,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { invalidArgument, optionalDisplayNameField, wholeField } from '../request-fields.ts';
@@ -44,6 +45,8 @@ export function tilesField(sent: readonly Tile[], knownIds: ReadonlySet<string>)
     if (tile.content.case === undefined) {
       throw invalidArgument(field, 'must have an insight, markdown or a statement');
     }
+    if (TileDrawing[tile.drawing] === undefined)
+      throw invalidArgument(`${field}.drawing`, 'must be a drawing of a tile');
     const title = optionalDisplayNameField(`${field}.title`, tile.title);
     // Both are in the answer when they are 0.
     const { x = 0, y = 0 } = tile;

@@ -59,8 +59,8 @@ export async function renderPeriod(
 
 /** A tile with its question and answers as they are. */
 function wholeTile(tile: Tile, result: TileResult | undefined): SharedTile {
-  const { id, title, x = 0, y = 0, w, h, content } = tile;
-  const shown = create(SharedTileSchema, { id, title, x, y, w, h });
+  const { id, title, x = 0, y = 0, w, h, content, drawing } = tile;
+  const shown = create(SharedTileSchema, { id, title, x, y, w, h, drawing });
   const { outcome, previous } = result ?? {};
   switch (content.case) {
     case 'markdown':

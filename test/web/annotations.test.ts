@@ -42,7 +42,7 @@ describe.runIf(hasBrowser)('annotations', () => {
     await goOn(page, '/insights/trends?kind=page_view');
     await shownOnChart(page, /Arrow keys walk the points/, 'Release 2.0');
     await goOn(page, '/insights/lifecycle');
-    await shownOnChart(page, /Arrow keys walk the bars/, 'Release 2.0');
+    await shownOnChart(page, /^Lifecycle.* Arrow keys/, 'Release 2.0');
     const step = { event: { kind: 'page_view' } };
     const overTime = { insightType: 3, events: [step, step], funnel: { overTime: true } };
     await goOn(page, `/insights/funnel?q=${encodeURIComponent(JSON.stringify(overTime))}`);

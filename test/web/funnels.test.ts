@@ -105,12 +105,15 @@ describe.runIf(hasBrowser)('a funnel', () => {
     const { page, context } = await app.signedIn('/account');
     await page.setViewportSize({ width: 360, height: 740 });
     await open(page);
+    await page.getByRole('button', { name: 'Change the question' }).click();
     await page.getByText('Order, exclusions, over time').press('Enter');
     const overTime = page.getByLabel('Over time, by the time of the first step');
     await overTime.press('Space');
     const chart = page.getByRole('img', { name: /over time/ });
     await chart.waitFor();
+    await page.getByRole('button', { name: 'Time', exact: true }).click();
     await page.getByLabel('Bucket').selectOption({ label: 'Day' });
+    await page.getByRole('button', { name: 'Show the answer' }).click();
     await page.getByText('Table', { exact: true }).first().click();
     const day = new Date(startMs).toUTCString().slice(5, 16).replace(/^0/, '');
     const cells = page.getByRole('row', { name: day }).first().getByRole('cell');
@@ -121,6 +124,7 @@ describe.runIf(hasBrowser)('a funnel', () => {
     expect(width).toBeLessThanOrEqual(360);
     await page.reload({ waitUntil: 'commit' });
     await chart.waitFor();
+    await page.getByRole('button', { name: 'Change the question' }).click();
     expect(await overTime.isChecked()).toBe(true);
     await context.close();
   });

@@ -111,6 +111,7 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
     await open('funnel', { insightType: 3, events });
     const users = () => page.locator('.funnel .funnel-bar b').allTextContents();
     await expect.poll(users, { timeout }).toEqual(['2', '1', '1']);
+    await page.getByRole('button', { name: 'Change the question' }).click();
     await page.getByText('Order, exclusions, over time').click();
     await page.getByLabel('Step 2 may be skipped').check();
     await expect.poll(users, { timeout }).toEqual(['2', '1', '2']);

@@ -126,9 +126,8 @@ describe.runIf(hasBrowser)('known figures', () => {
     await page.goBack();
     await chart.getByRole('img').press('End');
     await chart.getByRole('img').press('ArrowLeft');
-    await chart.locator('.uplot').evaluate((plot) => plot.setAttribute('data-drawn', 'before'));
     release();
-    await chart.locator('.uplot:not([data-drawn])').waitFor();
+    await page.locator('.overview[aria-busy=false]').waitFor();
     // The keyboard is where it was.
     await untilFocused(page, chart.getByRole('img'));
     await page.keyboard.press('ArrowLeft');
@@ -235,10 +234,9 @@ describe.runIf(hasBrowser)('known figures', () => {
   it('of a chart open the persons whom they count, by the keyboard too', async () => {
     const page = await go('/insights/trends');
     const chart = page.getByRole('img', { name: /^Trends/ });
-    const legend = page.locator('.legend-time');
     for (const [days, key] of ['Home', 'ArrowRight', 'ArrowRight'].entries()) {
       await chart.press(key);
-      await legend.getByText(nameOfDay(days - 2)).waitFor();
+      await page.locator('.tip-time', { hasText: nameOfDay(days - 2) }).waitFor();
     }
     await chart.press('Enter');
     const drawer = page.getByRole('dialog', { name: dayName });

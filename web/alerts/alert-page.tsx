@@ -8,7 +8,7 @@ import type {
   AlertLook,
 } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 import { AlertInterval } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
-import { LineChart } from '../charts/line-chart.tsx';
+import { TimeChart } from '../charts/time-chart.tsx';
 import { inProject } from '../client.ts';
 import { usePoll } from '../poll.ts';
 import { forget, useResource } from '../resource.ts';
@@ -182,7 +182,7 @@ function Values({ alert, looks }: { alert: Alert; looks: readonly AlertLook[] })
           None yet. The first look is at the newest period that is complete, within seconds.
         </p>
       ) : (
-        <LineChart
+        <TimeChart
           label={`${alert.displayName}: values`}
           {...drawn}
           style={interval === AlertInterval.DAY ? 'day' : 'short'}

@@ -24,6 +24,7 @@ import { timeKey } from '../question/board-time.ts';
 import { questionHref, withGroups } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { useResource } from '../resource.ts';
+import { idOfDrawing } from '../results/drawings/tile-drawings.ts';
 import type { Rows } from '../results/shown.ts';
 import { navigate } from '../router.ts';
 import { hasRole, Role } from '../workspace.ts';
@@ -81,6 +82,7 @@ function OneTile(props: {
     saved || !spec ? undefined : wholeQuestion(board, spec),
   );
   const content = saved ?? asked;
+  const drawing = idOfDrawing(tile.drawing);
   const open = (rows: Rows): void => {
     const href = spec ? rowsHref(rowsContext(projectId, board, spec), rows) : undefined;
     if (href) navigate(href);
@@ -91,19 +93,25 @@ function OneTile(props: {
       rows={tile.h}
       content={content}
       time={board.time}
+      drawing={drawing}
       tools={props.tools}
-      href={props.isRead ? hrefOf(projectId, board, tile) : undefined}
+      href={props.isRead ? hrefOf(projectId, board, tile, drawing) : undefined}
       onOpen={props.isRead ? open : undefined}
     />
   );
 }
 
 /** Where its question can be asked further, or its statement be changed. */
-function hrefOf(projectId: string, board: RenderResponse, tile: Tile): string | undefined {
+function hrefOf(
+  projectId: string,
+  board: RenderResponse,
+  tile: Tile,
+  drawing: string | undefined,
+): string | undefined {
   const { content } = tile;
   switch (content.case) {
     case 'insight':
-      return questionHref(questionContext(projectId, board, content.value));
+      return questionHref({ ...questionContext(projectId, board, content.value), drawing });
     case 'statement': {
       if (!hasRole(Role.MEMBER)) return undefined;
       const from = new URLSearchParams({ board: board.dashboard?.id ?? '', tile: tile.id });

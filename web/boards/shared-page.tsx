@@ -13,11 +13,13 @@ import { GivenAnnotations } from '../annotations/known-annotations.ts';
 import { Field } from '../fields/field.tsx';
 import { areBotsCounted, BotsNote, botsWhere } from '../filter/bots.tsx';
 import { useResource } from '../resource.ts';
+import { idOfDrawing } from '../results/drawings/tile-drawings.ts';
 import { Freshness } from '../results/provenance.tsx';
 import { BusyNote } from '../retries/busy-note.tsx';
 import { busySecondsOfShared } from '../retries/busy-tiles.ts';
 import type { PageProps } from '../router.ts';
 import { formatDay, formatTime, toDate } from '../time/time.tsx';
+import { HasRangeInAddress } from '../time/use-zoom.ts';
 import { learnClock } from '../time/zone.ts';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
@@ -133,16 +135,24 @@ function Board({ board, note }: { board: RenderResponse; note: ComponentChildren
       {board.description ? <p class="hint">{board.description}</p> : null}
       {note}
       <GivenAnnotations.Provider value={notes}>
-        <Grid
-          tiles={tiles.map((tile) => ({
-            key: tile.id,
-            title: tile.title,
-            place: { x: tile.x ?? 0, y: tile.y ?? 0, w: tile.w, h: tile.h },
-            view: (
-              <TileView title={tile.title} rows={tile.h} content={contentOf(tile)} time={time} />
-            ),
-          }))}
-        />
+        <HasRangeInAddress.Provider value={false}>
+          <Grid
+            tiles={tiles.map((tile) => ({
+              key: tile.id,
+              title: tile.title,
+              place: { x: tile.x ?? 0, y: tile.y ?? 0, w: tile.w, h: tile.h },
+              view: (
+                <TileView
+                  title={tile.title}
+                  rows={tile.h}
+                  content={contentOf(tile)}
+                  time={time}
+                  drawing={idOfDrawing(tile.drawing)}
+                />
+              ),
+            }))}
+          />
+        </HasRangeInAddress.Provider>
       </GivenAnnotations.Provider>
       <p class="hint">
         {answers.length > 0 ? <Freshness answers={answers} zone={zone} /> : null}

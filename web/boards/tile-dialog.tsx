@@ -9,6 +9,8 @@ import { Markdown } from '../markdown/markdown.tsx';
 import { asForm, formOf, forms, startOf } from '../question/forms.ts';
 import { missing } from '../question/missing.ts';
 import { QuestionFields } from '../question/question-form.tsx';
+import { DrawingField } from '../results/drawings/drawing-field.tsx';
+import { idOfDrawing, storedDrawing } from '../results/drawings/tile-drawings.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import type { DraftTile } from './draft.ts';
 import { StatementFields } from './statements/statement-fields.tsx';
@@ -126,6 +128,11 @@ function Question(props: { tile: Tile; spec: InsightQuerySpec; onChange: (tile: 
           // A title that somebody wrote stays.
           put(asForm(spec, next), tile.title === form.name ? next.name : tile.title);
         }}
+      />
+      <DrawingField
+        spec={spec}
+        chosen={idOfDrawing(tile.drawing)}
+        onValue={(id) => onChange({ ...tile, drawing: storedDrawing(id) })}
       />
       <QuestionFields spec={spec} onChange={put} />
       {form.hasBefore ? (

@@ -46,6 +46,8 @@ export function TileView(props: {
   rows: number;
   content: TileContent;
   time: RenderedTime | undefined;
+  /** How an answer is drawn; as is usual where none is chosen. */
+  drawing?: string | undefined;
   onOpen?: ((rows: Rows) => void) | undefined;
   /** Where its question can be asked further. */
   href?: string | undefined;
@@ -65,6 +67,7 @@ export function TileView(props: {
           content={content}
           label={title || 'Tile'}
           time={props.time}
+          drawing={props.drawing}
           height={Math.max(120, rows * rowPx - framePx)}
           onOpen={props.onOpen}
         />
@@ -78,9 +81,10 @@ function Content(props: {
   label: string;
   time: RenderedTime | undefined;
   height: number;
+  drawing: string | undefined;
   onOpen: ((rows: Rows) => void) | undefined;
 }) {
-  const { content, label, time, height, onOpen } = props;
+  const { content, label, time, height, drawing, onOpen } = props;
   switch (content.kind) {
     case 'text':
       return <Markdown text={content.markdown} />;
@@ -109,6 +113,7 @@ function Content(props: {
             previous={content.previous}
             granularity={time?.granularity ?? Granularity.DAY}
             height={height}
+            drawing={drawing}
             isTile
             onOpen={onOpen}
           />

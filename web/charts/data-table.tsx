@@ -7,16 +7,23 @@ import { readablePath } from '../text/readable-path.ts';
 import { download } from '../ui/download.ts';
 import { figure } from '../ui/figures.ts';
 
-/** `isHidden`: its rows are told to whoever takes the tables of the page away, and not shown. */
-export function DataTable(props: { label: string; grid: Grid; isHidden?: boolean }) {
+/**
+ * `isHidden`: its rows are told to whoever takes the tables of the page away, and not shown. `isAlone`: it stands in
+ * the place of the chart.
+ */
+export function DataTable(props: {
+  label: string;
+  grid: Grid;
+  isHidden?: boolean;
+  isAlone?: boolean;
+}) {
   const { label, grid } = props;
   const completeUntil = useContext(CompleteUntil);
   useToldTable({ label, grid, completeUntil });
-  if (props.isHidden === true) return null;
+  if (props.isHidden === true && props.isAlone !== true) return null;
   const take = (): void => download(`${label}.csv`, 'text/csv', toCsv(grid, completeUntil));
-  return (
-    <details class="data">
-      <summary>Table</summary>
+  const whole = (
+    <>
       <div class="row end">
         <button type="button" onClick={take}>
           Export as CSV
@@ -46,6 +53,13 @@ export function DataTable(props: { label: string; grid: Grid; isHidden?: boolean
           </tbody>
         </table>
       </div>
+    </>
+  );
+  if (props.isAlone === true) return <div class="data">{whole}</div>;
+  return (
+    <details class="data">
+      <summary>Table</summary>
+      {whole}
     </details>
   );
 }

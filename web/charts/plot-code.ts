@@ -1,12 +1,12 @@
-// uPlot, which draws lines. It is a fifth of the code of a page with a chart, and nothing needs it before there are
-// figures: it is loaded while the page asks for them. The place of a chart is kept free meanwhile.
+// The code that draws charts. Nothing needs it before there are figures: it is loaded while the page asks for them. The
+// place of a chart is kept free meanwhile.
 
 import { signal } from '@preact/signals';
-import type uPlot from 'uplot';
 import { loadCode } from '../shell/load-code.ts';
+import type { Plot } from './plot/plot.tsx';
 
 /** undefined until it is loaded. */
-export const plotCode = signal<typeof uPlot | undefined>(undefined);
+export const plotCode = signal<{ Plot: typeof Plot } | undefined>(undefined);
 /** Why it could not be loaded, in words for the reader. */
 export const plotFault = signal<unknown>(undefined);
 
@@ -18,8 +18,7 @@ export async function loadPlot(): Promise<void> {
   isOnItsWay = true;
   plotFault.value = undefined;
   try {
-    const { default: Plot } = await loadCode(() => import('uplot'), new AbortController().signal);
-    plotCode.value = Plot;
+    plotCode.value = await loadCode(() => import('./plot/plot.tsx'), new AbortController().signal);
   } catch (cause) {
     plotFault.value = cause;
   } finally {

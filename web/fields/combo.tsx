@@ -4,7 +4,13 @@
 import { useId, useState } from 'preact/hooks';
 import { foldCase } from './fold-case.ts';
 
-export type Suggestion = { value: string; name?: string; note?: string };
+/** `says`: what it means, in a line of its own. */
+export type Suggestion = {
+  value: string;
+  name?: string;
+  note?: string | undefined;
+  says?: string | undefined;
+};
 
 const maxShown = 50;
 
@@ -115,7 +121,7 @@ function listOf(list: {
 }) {
   return (
     <div id={`${list.id}-list`} role="listbox" aria-label={list.label} hidden={!list.isShown}>
-      {list.fitting.map(({ value, name, note }, index) => (
+      {list.fitting.map(({ value, name, note, says }, index) => (
         <div
           key={value}
           id={`${list.id}-${index}`}
@@ -127,7 +133,10 @@ function listOf(list: {
             list.take(value);
           }}
         >
-          <span class="clip grow">{name ?? value}</span>
+          <span class="clip grow">
+            {name ?? value}
+            {says ? <small class="says">{says}</small> : null}
+          </span>
           {note ? <small>{note}</small> : null}
         </div>
       ))}

@@ -10,7 +10,9 @@ import { inProject, transport } from '../client.ts';
 import type { Suggestion } from '../fields/combo.tsx';
 import { type Resource, useResource } from '../resource.ts';
 import { kindName } from '../results/names.ts';
+import { meaningOf } from '../text/kind-meanings.ts';
 import { readablePath } from '../text/readable-path.ts';
+import { formatTime, toDate } from '../time/time.tsx';
 import { plural } from '../ui/figures.ts';
 import { currentProject } from '../workspace.ts';
 import { propertyName } from './condition.ts';
@@ -35,10 +37,16 @@ export function useSchema(kind = ''): Resource<Schema> {
 
 export function useKindSuggestions(): Suggestion[] {
   const { data } = useSchema();
-  return (data?.kinds ?? []).map(({ kind, count }) => ({
+  return (data?.kinds ?? []).map(({ kind, count, lastSeen }) => ({
     value: kind,
     name: kindName(kind),
     note: `${kind} · ${plural(count, 'event')}`,
+    says: [
+      meaningOf(kind) ?? '',
+      ...(lastSeen ? [`last received ${formatTime(toDate(lastSeen), 'short')}`] : []),
+    ]
+      .filter((text) => text !== '')
+      .join('; '),
   }));
 }
 

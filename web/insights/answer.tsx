@@ -15,6 +15,7 @@ import type { QuestionForm } from '../question/forms.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { countsUsers } from '../question/series/counts-users.ts';
 import { useResource } from '../resource.ts';
+import { DrawingField } from '../results/drawings/drawing-field.tsx';
 import { InsightResult } from '../results/insight-result.tsx';
 import { Provenance } from '../results/provenance.tsx';
 import type { Opened, Rows } from '../results/shown.ts';
@@ -70,6 +71,7 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
     if (href) navigate(href);
   };
   const all = rowsHref(of, { kind: '' });
+  const drawing = address.value.query.get('drawing') ?? undefined;
   const [opened, setOpened] = useState<Opened>();
   // Visits are no persons.
   const onPersons = spec.session === undefined ? setOpened : undefined;
@@ -77,6 +79,10 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
     <section class="card answer" aria-label="Answer" aria-busy={isLoading || !isReady}>
       <header>
         <h2>{range.name}</h2>
+        <DrawingField
+          {...{ spec, isLabelHidden: true, chosen: drawing }}
+          onValue={(id) => setQuery({ drawing: id })}
+        />
         <Loaded
           load={loadTakeAway}
           with={{
@@ -94,6 +100,7 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
             spec={data.spec}
             answer={data.answer}
             granularity={granularity}
+            drawing={drawing}
             height={form.id === 'user-flow' ? 460 : 340}
             {...(all ? { onOpen: open } : {})}
             onPersons={onPersons}
@@ -102,21 +109,25 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
           <Loading of="the answer" />
         )}
       </div>
-      {opened ? (
-        <Loaded
-          load={loadPersons}
-          name="the people"
-          with={{
-            ...{ projectId, asked, title: opened.title, figures: opened.figures },
-            ...{ eventsHref: rowsHref(of, opened.rows), onClose: () => setOpened(undefined) },
-          }}
-        />
-      ) : null}
+      {opened
+        ? personsOf(projectId, asked, opened, rowsHref(of, opened.rows), () => setOpened(undefined))
+        : null}
       {data && !error ? (
         <AnswerFooter answer={data.answer} question={question} eventsHref={all} />
       ) : null}
     </section>
   );
+}
+
+function personsOf(
+  projectId: string,
+  asked: Asked,
+  { title, figures }: Opened,
+  eventsHref: string | undefined,
+  onClose: () => void,
+) {
+  const opened = { projectId, asked, title, figures, eventsHref, onClose };
+  return <Loaded load={loadPersons} name="the people" with={opened} />;
 }
 
 function AnswerFooter(props: {

@@ -1,13 +1,20 @@
-// A question on the left, its answer on the right. The address holds all of it.
+// A question on the left, its answer on the right; in one column the answer, and the question in a drawer. The address
+// holds all of it.
 
+import { useState } from 'preact/hooks';
+import { oneColumn } from '../fields/group.tsx';
+import { useMedia } from '../media.ts';
 import { writeSpec } from '../question/ask.ts';
 import { timeQuery } from '../question/board-time.ts';
 import { asForm, formById, forms, type QuestionForm } from '../question/forms.ts';
 import { areFieldsLoaded, loadOwnFields } from '../question/own/own-fields.tsx';
 import { QuestionFields } from '../question/question-form.tsx';
+import { questionName } from '../results/names.ts';
 import type { PageProps } from '../router.ts';
 import { address } from '../router.ts';
 import { RangePicker } from '../time/range.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { useTabInSight } from '../ui/tabs.tsx';
@@ -50,19 +57,58 @@ const loadAsked = async () => {
 };
 
 function Asked({ projectId, form, question }: Asked) {
+  const isNarrow = useMedia(oneColumn);
+  const answer = <Answer projectId={projectId} form={form} question={question} />;
+  if (isNarrow)
+    return (
+      <>
+        <QuestionDrawer form={form} question={question} />
+        {answer}
+      </>
+    );
   return (
     <div class="insight">
       <section class="card" aria-label="Question">
-        {question.isReady ? (
-          <>
-            <QuestionFields spec={question.draft} onChange={question.change} />
-            <TimeFields form={form} question={question} />
-          </>
-        ) : (
-          <Loading of="the question" />
-        )}
+        <Fields form={form} question={question} />
       </section>
-      <Answer projectId={projectId} form={form} question={question} />
+      {answer}
+    </div>
+  );
+}
+
+function Fields({ form, question }: Omit<Asked, 'projectId'>) {
+  if (!question.isReady) return <Loading of="the question" />;
+  return (
+    <>
+      <QuestionFields spec={question.draft} onChange={question.change} />
+      <TimeFields form={form} question={question} />
+    </>
+  );
+}
+
+/** Where there is one column the answer comes first: the question in words, and its fields in a drawer. */
+function QuestionDrawer({ form, question }: Omit<Asked, 'projectId'>) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div class="row between">
+      <p class="grow">{questionName(form.name, question.spec)}</p>
+      <button type="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <Icon name="edit" />
+        Change the question
+      </button>
+      {isOpen ? (
+        <Dialog title="Question" side isRead onClose={() => setOpen(false)}>
+          <Fields form={form} question={question} />
+          <button
+            type="button"
+            class="primary"
+            // Closes as Esc does, so that the browser gives the focus back.
+            onClick={(event) => event.currentTarget.closest('dialog')?.close()}
+          >
+            Show the answer
+          </button>
+        </Dialog>
+      ) : null}
     </div>
   );
 }

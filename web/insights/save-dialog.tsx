@@ -5,6 +5,7 @@ import { TileSchema } from '../../proto/gen/dashboard/dashboards/v1/dashboards_p
 import { boardTime } from '../question/board-time.ts';
 import type { QuestionForm } from '../question/forms.ts';
 import { SaveTileDialog } from '../questions/save-tile-dialog.tsx';
+import { storedDrawing } from '../results/drawings/tile-drawings.ts';
 import { questionName } from '../results/names.ts';
 import { address } from '../router.ts';
 import type { QuestionState } from './question-state.ts';
@@ -20,12 +21,13 @@ export function SaveDialog(props: {
 }) {
   const { projectId, form, question, onClose } = props;
   const { spec, range } = question;
+  const drawing = storedDrawing(address.peek().query.get('drawing') ?? undefined);
   return (
     <SaveTileDialog
       projectId={projectId}
       title={questionName(form.name, spec)}
       tileOf={(title) =>
-        create(TileSchema, { ...size, title, content: { case: 'insight', value: spec } })
+        create(TileSchema, { ...size, title, drawing, content: { case: 'insight', value: spec } })
       }
       timeRange={boardTime(address.peek().query, range)}
       onClose={onClose}

@@ -2,6 +2,7 @@
 
 import { Compare } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Field, Select } from '../fields/field.tsx';
+import { Group } from '../fields/group.tsx';
 import { granularities } from '../question/ask.ts';
 import type { QuestionForm } from '../question/forms.ts';
 import { address, setQuery } from '../router.ts';
@@ -25,8 +26,7 @@ export function TimeFields({ form, question }: { form: QuestionForm; question: Q
   // Events received on the day itself count, so the moment is the end of it.
   const asOfDay = asOf ? dayText(new Date(asOf.getTime() - 1), zone) : '';
   return (
-    <fieldset class="series">
-      <legend>Time</legend>
+    <Group title="Time" isUsed={by !== '' || asOf !== undefined || question.draft.compare > 0}>
       {form.hasBuckets || question.draft.funnel?.overTime ? (
         <Select
           label="Bucket"
@@ -53,6 +53,6 @@ export function TimeFields({ form, question }: { form: QuestionForm; question: Q
           setQuery({ asof: day ? startOfDayAt(day, zone, 1).toISOString() : undefined });
         }}
       />
-    </fieldset>
+    </Group>
   );
 }

@@ -7,6 +7,7 @@ import {
   Touch,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Select } from '../fields/field.tsx';
+import { Group } from '../fields/group.tsx';
 import { Count } from '../fields/number-field.tsx';
 import { SegmentChips } from '../filter/segment-bar.tsx';
 import { asProperty, segmentOf } from '../filter/segment-names.ts';
@@ -40,8 +41,7 @@ export function Breakdowns(props: {
     });
   };
   return (
-    <fieldset class="series">
-      <legend>Split by</legend>
+    <Group title="Split by" isUsed={breakdowns.length > 0}>
       {names.map((property, index) => (
         <PropertyRow
           key={`${index}`}
@@ -81,7 +81,7 @@ export function Breakdowns(props: {
         onAdd={(id) => put(names, [...segments, id])}
         onRemove={(id) => put(names, segments.toSpliced(segments.indexOf(id), 1))}
       />
-    </fieldset>
+    </Group>
   );
 }
 

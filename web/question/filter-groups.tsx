@@ -8,6 +8,7 @@ import {
   type InsightQuerySpec,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Select } from '../fields/field.tsx';
+import { Group } from '../fields/group.tsx';
 import { fromPropertyFilter, toPropertyFilter } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -29,8 +30,7 @@ export function FilterGroups(props: {
         .filter(({ filters }) => filters.length > 0),
     );
   return (
-    <fieldset class="series">
-      <legend>Only events where</legend>
+    <Group title="Only events where" isUsed={filterGroups.length > 0}>
       {shown.map((group, index) => (
         <div class="filter-group" key={`${index}`}>
           {group.filters.length > 1 ? (
@@ -57,7 +57,7 @@ export function FilterGroups(props: {
       {filterGroups.length > 0 && filterGroups.every(({ filters }) => filters.length > 0) ? (
         <AddGroup onAdd={(group) => change([...filterGroups, group])} />
       ) : null}
-    </fieldset>
+    </Group>
   );
 }
 

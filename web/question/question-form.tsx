@@ -2,6 +2,7 @@
 
 import { type InsightQuerySpec, Touch } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Check } from '../fields/field.tsx';
+import { Group } from '../fields/group.tsx';
 import { SegmentBar } from '../filter/segment-bar.tsx';
 import { Breakdowns } from './breakdowns.tsx';
 import { FilterGroups } from './filter-groups.tsx';
@@ -31,16 +32,15 @@ export function QuestionFields(props: {
       {form.hasFormulas ? <FormulaFields spec={spec} onChange={change} /> : null}
       <OwnFields spec={spec} onChange={change} />
       <FilterGroups spec={spec} onChange={change} />
-      <fieldset class="series">
-        <legend>Only users</legend>
+      <Group title="Only users" isUsed={spec.segments.length + spec.notInSegments.length > 0}>
         <SegmentBar chosen={spec} onChange={change} />
-      </fieldset>
+        <Check
+          label="Count cookieless visitors as users"
+          checked={spec.includeCookieless}
+          onValue={(includeCookieless) => change({ includeCookieless })}
+        />
+      </Group>
       {form.hasBreakdowns ? <Breakdowns spec={spec} onChange={change} /> : null}
-      <Check
-        label="Count cookieless visitors as users"
-        checked={spec.includeCookieless}
-        onValue={(includeCookieless) => change({ includeCookieless })}
-      />
     </div>
   );
 }

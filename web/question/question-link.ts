@@ -15,6 +15,8 @@ export type QuestionOf = {
   filterGroups: readonly FilterGroup[];
   /** `range`, `from` and `to` of the address. */
   time: Record<string, string>;
+  /** The drawing that was chosen. */
+  drawing?: string | undefined;
 };
 
 /** undefined where one question cannot say it. */
@@ -23,10 +25,14 @@ export function questionHref({
   spec,
   filterGroups,
   time,
+  drawing,
 }: QuestionOf): string | undefined {
   const whole = withGroups(spec, filterGroups);
   if (!whole) return undefined;
-  const query = new URLSearchParams({ ...time, q: writeSpec(whole) });
+  const query = new URLSearchParams({
+    ...{ ...time, q: writeSpec(whole) },
+    ...(drawing && { drawing }),
+  });
   return `/p/${projectId}/insights/${formOf(spec).id}?${query}`;
 }
 

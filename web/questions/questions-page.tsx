@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { Field } from '../fields/field.tsx';
 import { questionHref } from '../question/question-link.ts';
 import { forget, useResource } from '../resource.ts';
+import { idOfDrawing } from '../results/drawings/tile-drawings.ts';
 import { address, type PageProps, setQuery } from '../router.ts';
 import { Fault } from '../ui/fault.tsx';
 import { plural } from '../ui/figures.ts';
@@ -88,9 +89,12 @@ function QuestionRow(props: {
 }) {
   const { projectId, question, onChange } = props;
   const { name, form, spec, boards } = question;
+  const drawing = idOfDrawing(boards[0]?.tile.drawing ?? 0);
   return (
     <li class="card">
-      <a href={questionHref({ projectId, spec, filterGroups: [], time: {} }) ?? ''}>{name}</a>
+      <a href={questionHref({ projectId, spec, drawing, filterGroups: [], time: {} }) ?? ''}>
+        {name}
+      </a>
       <small>
         {form}, on{' '}
         {boards.map((board, index) => (

@@ -10,6 +10,7 @@ import { CompleteUntil } from '../exports/shown-tables.ts';
 import { learnSegments } from '../filter/segment-names.ts';
 import { toDate } from '../time/time.tsx';
 import { Loaded } from '../ui/loaded.tsx';
+import { drawingOf } from './drawings/drawings.ts';
 import type { Opened, Rows, Shown } from './shown.ts';
 import { Trends } from './trends.tsx';
 import '../styles/results.css';
@@ -31,6 +32,8 @@ interface Result {
   granularity: Granularity;
   height?: number;
   isTile?: boolean;
+  /** The drawing that was chosen, of those that the question may have. */
+  drawing?: string | undefined;
   onOpen?: ((rows: Rows) => void) | undefined;
   onPersons?: ((opened: Opened) => void) | undefined;
 }
@@ -46,12 +49,16 @@ export function InsightResult(props: Result) {
 }
 
 function Drawing(props: Result) {
-  const { answer, previous, height = 300, isTile = false, ...rest } = props;
+  const { answer, previous, height = 300, isTile = false, drawing, ...rest } = props;
   const { result } = answer;
   learnSegments(answer.segments);
   // A question that compares itself has both.
-  const before = (answer.previous ?? previous)?.result;
-  const shared = { ...rest, height, isTile, labels: answer.bucketLabels };
+  const earlier = answer.previous ?? previous;
+  const before = earlier?.result;
+  const shared = {
+    ...{ ...rest, height, isTile, drawn: drawingOf(rest.spec, drawing) },
+    ...{ labels: answer.bucketLabels, labelsBefore: earlier?.bucketLabels },
+  };
   const later = { shared, key: result.case };
   switch (result.case) {
     case 'trends': {

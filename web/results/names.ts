@@ -8,6 +8,7 @@ import {
   RevenueMeasure,
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { Unit } from '../charts/plot/value-axis.ts';
 import { segmentName, segmentOf } from '../filter/segment-names.ts';
 import { milliseconds, percent, shortFigure } from '../ui/figures.ts';
 
@@ -217,6 +218,12 @@ export function formatOf(spec: InsightQuerySpec): (value: number) => string {
 export function isMoreBetterOf({ session, formulas }: InsightQuerySpec): boolean | undefined {
   if (formulas.length > 0) return undefined;
   return session?.metric !== SessionMetric.BOUNCE_RATE;
+}
+
+/** What the axis of its values counts. */
+export function unitOf({ session }: InsightQuerySpec): Unit {
+  if (session?.metric === SessionMetric.BOUNCE_RATE) return 'share';
+  return session?.metric === SessionMetric.AVG_DURATION ? 'seconds' : 'number';
 }
 
 /** What each form of a question is for, as its heading says. */

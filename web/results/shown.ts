@@ -8,6 +8,7 @@ import type {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type TimeStyle, toDate } from '../time/time.tsx';
+import type { DrawingId } from './drawings/drawings.ts';
 
 export type Shown<Result> = {
   /** The name of the chart and of its table's file. */
@@ -21,6 +22,10 @@ export type Shown<Result> = {
   granularity: Granularity;
   /** Of the buckets, from the answer. */
   labels: readonly string[];
+  /** Of those of the range before. */
+  labelsBefore?: readonly string[] | undefined;
+  /** How it is drawn, of those that the question can have; as is usual where it is left out. */
+  drawn?: DrawingId | undefined;
   /** In px. */
   height: number;
   /** Leaves out the table of a chart that has all its figures in words. */

@@ -6,8 +6,8 @@ import {
   type TopKResult,
   type TopKRow,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { BarList } from '../charts/bar-list.tsx';
 import { DataTable } from '../charts/data-table.tsx';
+import { Ranking } from './drawings/ranking.tsx';
 import { absentName, kindName, othersName, valueName } from './names.ts';
 import type { Rows, Shown } from './shown.ts';
 
@@ -20,9 +20,12 @@ export function TopList(shown: Shown<TopKResult>) {
   );
   return (
     <>
-      <BarList
+      <Ranking
+        drawn={shown.drawn}
         label={label}
-        bars={rows.map(({ row, name }) => ({ name, value: row.value ?? 0, isRest: row.isOthers }))}
+        values={rows.map(({ row, name }) => ({
+          ...{ name, value: row.value ?? 0, isRest: row.isOthers },
+        }))}
         {...(onOpen || onPersons
           ? {
               onOpen: ({ name }: { name: string }) => {
@@ -39,6 +42,7 @@ export function TopList(shown: Shown<TopKResult>) {
       />
       <DataTable
         isHidden={shown.isTile}
+        isAlone={shown.drawn === 'table'}
         label={label}
         grid={{
           columns: ['Group', 'Value', ...(previous ? ['Before'] : [])],

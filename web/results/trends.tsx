@@ -9,12 +9,17 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
 import { maxLines } from '../charts/line.ts';
-import { LineChart } from '../charts/line-chart.tsx';
+import type { PlotKind } from '../charts/plot/layers.ts';
+import { TimeChart } from '../charts/time-chart.tsx';
 import { labelDay } from '../time/labels.ts';
-import { formatLabel } from '../time/time.tsx';
+import { currentZone, formatLabel, toDate } from '../time/time.tsx';
+import { useZoom } from '../time/use-zoom.ts';
+import { labelAt } from '../time/zone.ts';
 import { plural } from '../ui/figures.ts';
+import { Loaded } from '../ui/loaded.tsx';
 import { currentProject } from '../workspace.ts';
-import { drawnSeries, formatOf, seriesName } from './names.ts';
+import { sumsOf } from './drawings/sums.ts';
+import { drawnSeries, formatOf, seriesName, unitOf } from './names.ts';
 import { ownCurrencyFirst } from './own-currency-first.ts';
 import {
   bucketOf,
@@ -32,11 +37,66 @@ type Ordered = { series: readonly TrendSeries[] };
 /** A double tells so many decimal digits apart. */
 const sureDigits = 15;
 
+/** Hardly any trend is drawn as numbers. */
+const loadRanking = async () => (await import('./drawings/ranking.tsx')).Ranking;
+
 export function Trends(shown: Shown<TrendsResult>) {
-  const { spec, previous, granularity, labels, label, onOpen, onPersons } = shown;
+  const { spec, labels, label } = shown;
   const result = useOrdered(shown.result);
   const alone = result.series.length === 1 ? shown.name : undefined;
   const nameOf = (series: TrendSeries): string => alone ?? seriesName(spec, series);
+  if (result.series.length === 0) return <p class="hint">Nothing in this range.</p>;
+  const style = timeStyle(shown.granularity);
+  const open = openFrom(labels, result.series[0]?.incompleteFrom);
+  return (
+    <>
+      <Drawing {...{ shown, result, nameOf, open }} />
+      {hasSeveralCurrencies(result) ? (
+        <p class="hint">Currencies are not added up: there is no rate between them.</p>
+      ) : null}
+      <DataTable
+        label={label}
+        isAlone={shown.drawn === 'table'}
+        grid={{
+          columns: ['Time', ...result.series.map((series) => nameOf(series))],
+          rows: labels.map((from, index) => [
+            openName(formatLabel(from, style), index >= open),
+            ...result.series.map(({ points }) => inTable(spec, points[index]?.value)),
+          ]),
+        }}
+      />
+    </>
+  );
+}
+
+type Drawn = {
+  shown: Shown<TrendsResult>;
+  result: Ordered;
+  nameOf: (series: TrendSeries) => string;
+  /** The place of the first bucket that is not over. */
+  open: number;
+};
+
+function Drawing(props: Drawn) {
+  const { shown, result, nameOf } = props;
+  const { drawn = 'line' } = shown;
+  if (drawn === 'table') return null;
+  if (drawn !== 'number' && drawn !== 'pie') return <Course {...props} kind={drawn} />;
+  const values = sumsOf(drawnSeries(result.series), shown.previous?.series, nameOf);
+  const format = formatOf(shown.spec);
+  const { label } = shown;
+  return (
+    <Loaded
+      key={drawn}
+      load={loadRanking}
+      name="the numbers"
+      with={{ drawn, label, values, format }}
+    />
+  );
+}
+
+function Course({ shown, result, nameOf, open, kind }: Drawn & { kind: PlotKind }) {
+  const { spec, previous, labels } = shown;
   const lines = useMemo(() => {
     const drawn = drawnSeries(result.series).slice(0, maxLines);
     return drawn.flatMap((series) => {
@@ -53,53 +113,59 @@ export function Trends(shown: Shown<TrendsResult>) {
       ];
     });
   }, [result, previous, spec, labels]);
-  const style = timeStyle(granularity);
-  const open = openFrom(labels, result.series[0]?.incompleteFrom);
-  const format = formatOf(spec);
-  if (result.series.length === 0) return <p class="hint">Nothing in this range.</p>;
   const hidden = drawnSeries(result.series).length - maxLines;
   return (
     <>
-      <LineChart
-        label={label}
+      <TimeChart
+        label={shown.label}
         labels={labels}
+        labelsBefore={shown.labelsBefore ?? labelsOf(previous)}
         lines={lines}
-        format={format}
-        style={style}
+        kind={kind}
+        format={formatOf(spec)}
+        unit={unitOf(spec)}
+        unitName={onlyCurrency(result)}
+        style={timeStyle(shown.granularity)}
         height={shown.height}
         openFrom={open}
         isTile={shown.isTile}
-        {...(onOpen || onPersons
-          ? {
-              onPick: (at: number) => {
-                const from = labels[at];
-                if (!from) return;
-                const rows = { ...onlySeries(result), day: labelDay(from) };
-                const figures = figuresAt(result, nameOf, from);
-                if (!onPersons || figures.length === 0) onOpen?.(rows);
-                else onPersons({ title: formatLabel(from, style), figures, rows });
-              },
-            }
-          : {})}
+        onPick={pickOf(shown, result, nameOf)}
+        onZoom={useZoom(labels)}
       />
-      {hasSeveralCurrencies(result) ? (
-        <p class="hint">Currencies are not added up: there is no rate between them.</p>
-      ) : null}
       {hidden > 0 ? (
         <p class="hint">The table has {plural(hidden, 'more group')} than the chart.</p>
       ) : null}
-      <DataTable
-        label={label}
-        grid={{
-          columns: ['Time', ...result.series.map((series) => nameOf(series))],
-          rows: labels.map((from, index) => [
-            openName(formatLabel(from, style), index >= open),
-            ...result.series.map(({ points }) => inTable(spec, points[index]?.value)),
-          ]),
-        }}
-      />
     </>
   );
+}
+
+/** Opens who or what a bucket counts; undefined where nobody may see it. */
+function pickOf(
+  { labels, granularity, onOpen, onPersons }: Shown<TrendsResult>,
+  result: Ordered,
+  nameOf: (series: TrendSeries) => string,
+): ((at: number) => void) | undefined {
+  if (!onOpen && !onPersons) return undefined;
+  return (at) => {
+    const from = labels[at];
+    if (!from) return;
+    const rows = { ...onlySeries(result), day: labelDay(from) };
+    const figures = figuresAt(result, nameOf, from);
+    if (!onPersons || figures.length === 0) onOpen?.(rows);
+    else onPersons({ title: formatLabel(from, timeStyle(granularity)), figures, rows });
+  };
+}
+
+/** Of an answer that came without its buckets' labels. */
+function labelsOf(trends: TrendsResult | undefined): string[] | undefined {
+  const zone = currentZone();
+  return trends?.series[0]?.points.map(({ time }) => (time ? labelAt(toDate(time), zone) : ''));
+}
+
+/** Of payments in one currency. */
+function onlyCurrency({ series }: Ordered): string | undefined {
+  const [first, ...others] = new Set(series.map(({ currency }) => currency || undefined));
+  return others.length === 0 ? first : undefined;
 }
 
 /** The project's currency comes first. */

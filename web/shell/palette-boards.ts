@@ -1,4 +1,4 @@
-// The boards that the palette leads to.
+// The boards and the forms of questions that the palette leads to.
 
 import { createClient } from '@connectrpc/connect';
 import {
@@ -6,6 +6,8 @@ import {
   type ListResponse,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { inProject, transport } from '../client.ts';
+
+export { forms } from '../question/forms.ts';
 
 const boards = createClient(DashboardsService, transport);
 

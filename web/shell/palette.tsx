@@ -1,7 +1,8 @@
-// Jump to anything by typing: pages, projects, boards, kinds of events, a person by the id that the site gave.
+// Jump to anything by typing: pages, forms of questions, projects, boards, kinds of events, a person by the id that the
+// site gave.
 
 import { signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { hasEachWord } from '../fields/fold-case.ts';
 import { useResource } from '../resource.ts';
 import { navigate } from '../router.ts';
@@ -12,7 +13,7 @@ import { projectPlaces } from './sidebar.tsx';
 
 export const isPaletteOpen = signal(false);
 
-const maxShown = 12;
+const maxShown = 40;
 
 type Target = { group: string; name: string; href: string };
 
@@ -24,6 +25,9 @@ function OpenPalette() {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const shown = useTargets(text);
+  useEffect(() => {
+    document.getElementById(`palette-${at}`)?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
   const close = (): void => {
     isPaletteOpen.value = false;
   };
@@ -84,6 +88,10 @@ function useTargets(text: string): Target[] {
     const { boardsOf } = await loadCode(() => import('./palette-boards.ts'), end);
     return boardsOf(project?.id ?? '', end);
   });
+  const forms = useResource(project && 'forms of questions', async (end) => {
+    const code = await loadCode(() => import('./palette-boards.ts'), end);
+    return code.forms;
+  });
   const base = `/p/${project?.id ?? ''}`;
   const pages = project
     ? projectPlaces.map(({ path, name }) => ({ group: 'Page', name, href: base + path }))
@@ -98,8 +106,13 @@ function useTargets(text: string): Target[] {
     name: displayName,
     href: `/p/${id}`,
   }));
-  const found = [...pages, ...ofBoards, ...ofProjects].filter(({ group, name }) =>
-    hasEachWord(`${group} ${name}`, text),
+  const ofForms = (forms.data ?? []).map(({ id, name, says }) => ({
+    group: 'Question',
+    ...{ name, says, href: `${base}/insights/${id}` },
+  }));
+  const all: (Target & { says?: string })[] = [...pages, ...ofForms, ...ofBoards, ...ofProjects];
+  const found = all.filter(({ group, name, says = '' }) =>
+    hasEachWord(`${group} ${name} ${says}`, text),
   );
   const typed = text.trim();
   const asSearch =

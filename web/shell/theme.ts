@@ -15,19 +15,12 @@ function stored(): Theme {
 
 export const theme = signal<Theme>(stored());
 
-/** Counts changes of the colours that are seen: charts on a canvas are drawn anew. */
-export const repaints = signal(0);
-
 export function applyTheme(): void {
   document.documentElement.dataset['theme'] = theme.value;
-  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-    repaints.value += 1;
-  });
 }
 
 export function setTheme(next: Theme): void {
   theme.value = next;
   localStorage.setItem(name, next);
   document.documentElement.dataset['theme'] = next;
-  repaints.value += 1;
 }

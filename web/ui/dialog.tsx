@@ -6,13 +6,17 @@ import { explain } from '../client.ts';
 import { Icon } from './icon.tsx';
 import { toast } from './toasts.tsx';
 
-/** Is open while it is rendered; `onClose` takes it out. `side`: a drawer at the right edge. */
+/**
+ * Is open while it is rendered; `onClose` takes it out. `side`: a drawer at the right edge. `isRead`: the focus is at
+ * its title, and not in the first field, whose suggestions and a phone's keyboard would cover what is read first.
+ */
 export function Dialog(props: {
   title: string;
   onClose: () => void;
   children: ComponentChildren;
   class?: string;
   side?: boolean;
+  isRead?: boolean;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useId();
@@ -21,7 +25,8 @@ export function Dialog(props: {
     const opener = document.activeElement;
     dialog.current?.showModal();
     // The browser would choose the button that closes: who opens a form wants its first field.
-    dialog.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+    const first = props.isRead ? 'h2' : 'input, select, textarea';
+    dialog.current?.querySelector<HTMLElement>(first)?.focus();
     return () => {
       if (opener instanceof HTMLElement) opener.focus();
     };
@@ -38,7 +43,9 @@ export function Dialog(props: {
     >
       <div class="dialog-body">
         <header>
-          <h2 id={title}>{props.title}</h2>
+          <h2 id={title} tabIndex={-1}>
+            {props.title}
+          </h2>
           <button
             type="button"
             class="quiet"

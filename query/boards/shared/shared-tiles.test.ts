@@ -1,7 +1,10 @@
 import { create, toJsonString } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import { FilterOperator } from '../../../proto/gen/common/v1/filter_pb.js';
-import { RenderResponseSchema } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  RenderResponseSchema,
+  TileDrawing,
+} from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { SharedTileSchema } from '../../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import {
   TopKQuery_Dimension as Dimension,
@@ -37,6 +40,7 @@ it('shows no person, no filter and no reason of a failure', () => {
         ...specs.map((value, index) => ({
           id: `t${index}`,
           content: { case: 'insight' as const, value },
+          drawing: index === 1 ? TileDrawing.PIE : TileDrawing.UNSPECIFIED,
         })),
         { id: 'text', content: { case: 'markdown', value: '# Open' } },
       ],
@@ -58,6 +62,7 @@ it('shows no person, no filter and no reason of a failure', () => {
     case: 'insight',
     value: { result: { value: { rows: [{ value: 7 }, { value: 3, isOthers: true }] } } },
   });
+  expect(tiles.slice(0, 2).map(({ drawing }) => drawing)).toEqual([0, TileDrawing.PIE]);
   expect(tiles[1]?.content).toMatchObject({ case: 'error', value: { code: 'invalid_argument' } });
   expect(tiles[4]?.question?.funnel).toMatchObject({
     exclusions: [{ event: { kind: 'purchase', filters: [] }, toStep: 2 }],

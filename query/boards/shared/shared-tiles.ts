@@ -35,8 +35,8 @@ export function sharedTiles({ dashboard, results }: BoardResponse): SharedTile[]
 }
 
 function sharedTile(tile: Tile, result: TileResult | undefined): SharedTile {
-  const { id, title, x = 0, y = 0, w, h, content } = tile;
-  const shown = create(SharedTileSchema, { id, title, x, y, w, h });
+  const { id, title, x = 0, y = 0, w, h, content, drawing } = tile;
+  const shown = create(SharedTileSchema, { id, title, x, y, w, h, drawing });
   switch (content.case) {
     case 'markdown':
       shown.content = content;

@@ -234,7 +234,7 @@ function WindowFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Ch
   const isListed = windows.some(({ value }) => value === seconds);
   return (
     <fieldset class="series">
-      <legend>Time</legend>
+      <legend>Conversion</legend>
       <Select
         label="From the first step to the last, at most"
         value={seconds}

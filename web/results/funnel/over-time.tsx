@@ -7,8 +7,9 @@ import type {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../../charts/data-table.tsx';
 import { maxLines } from '../../charts/line.ts';
-import { LineChart } from '../../charts/line-chart.tsx';
+import { TimeChart } from '../../charts/time-chart.tsx';
 import { formatLabel } from '../../time/time.tsx';
+import { useZoom } from '../../time/use-zoom.ts';
 import { percent, plural } from '../../ui/figures.ts';
 import { groupName } from '../names.ts';
 import { openFrom, type Shown, timeStyle } from '../shown.ts';
@@ -30,10 +31,12 @@ export function FunnelOverTime(shown: Shown<FunnelResult>) {
   const steps = spec.events.map((_, step) => `${step + 1}. ${stepName(spec, step)}`);
   return (
     <>
-      <LineChart
+      <TimeChart
         {...{ labels, lines, style }}
         label={`${label}, over time`}
         format={percent}
+        unit="share"
+        onZoom={useZoom(labels)}
         height={shown.height}
         openFrom={openFrom(labels, result.series[0]?.incompleteFrom)}
         isTile={shown.isTile}

@@ -5,13 +5,13 @@ import type {
   LifecycleResult,
   LifecycleSeries,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { annotationsByBucket } from '../../annotations/annotations-by-bucket.ts';
-import { ChartAnnotations } from '../../annotations/chart-annotations.tsx';
-import { useAnnotations } from '../../annotations/known-annotations.ts';
 import { DataTable } from '../../charts/data-table.tsx';
-import { StackedBars } from '../../charts/stacked-bars.tsx';
+import type { Line } from '../../charts/line.ts';
+import { TimeChart } from '../../charts/time-chart.tsx';
 import { labelDay } from '../../time/labels.ts';
 import { formatLabel } from '../../time/time.tsx';
+import { useZoom } from '../../time/use-zoom.ts';
+import { shortFigure } from '../../ui/figures.ts';
 import { bucketOf, openFrom, openName, type Shown, timeStyle } from '../shown.ts';
 import { columnsOf, sameGroup, withBefore } from './before.ts';
 import { useGroup } from './group-choice.tsx';
@@ -19,56 +19,75 @@ import { useGroup } from './group-choice.tsx';
 const parts = ['New', 'Returning', 'Resurrecting', 'Dormant'];
 
 export function Lifecycle(shown: Shown<LifecycleResult>) {
-  const { result: whole, previous, label, granularity, labels, height, spec, isTile } = shown;
+  const { result: whole, previous, label, granularity, labels, spec, drawn } = shown;
   const { group: result = whole, field, breakdown, one } = useGroup(spec, whole.series, whole);
   const before = one && previous ? sameGroup(spec, previous.series, one) : previous;
   const style = timeStyle(granularity);
-  const annotations = useAnnotations();
-  const notes = useMemo(() => annotationsByBucket(labels, annotations), [labels, annotations]);
   const open = openFrom(labels, result.incompleteFrom);
-  const stacks = labels.map((from, index) => {
-    const states = statesAt(result, index);
-    const former = previous && statesAt(before, index);
-    return {
-      name: openName(formatLabel(from, style), index >= open),
-      parts: states.map((users, state) => (state < 3 ? users : -users)),
-      former,
-      // Those who are active stand above zero.
-      before: former?.slice(0, -1).reduce((sum, users) => sum + users, 0),
-    };
-  });
+  const mayPick = shown.onOpen !== undefined || shown.onPersons !== undefined;
+  const kind = drawn === 'line' ? 'line' : 'stacked';
+  const lines = useMemo(
+    () => linesOf(result, previous && before, labels),
+    [result, previous, before, labels],
+  );
   return (
     <>
       {field}
-      <StackedBars
-        label={label}
-        parts={parts}
-        stacks={stacks}
-        height={height}
-        marked={notes}
-        below={(at) => (
-          <ChartAnnotations
-            shown={notes.get(at ?? -1) ?? []}
-            at={labels[at ?? -1]}
-            isTile={isTile}
-          />
-        )}
-        {...(shown.onOpen || shown.onPersons
-          ? { onPick: (index: number) => pick(shown, index, breakdown) }
-          : {})}
-      />
+      {drawn === 'table' ? null : (
+        <TimeChart
+          {...{ label, labels, lines, kind, style }}
+          labelsBefore={shown.labelsBefore}
+          format={usersOf}
+          height={shown.height}
+          openFrom={open}
+          isTile={shown.isTile}
+          onPick={mayPick ? (index) => pick(shown, index, breakdown) : undefined}
+          onZoom={useZoom(labels)}
+        />
+      )}
       <DataTable
         label={label}
+        isAlone={drawn === 'table'}
         grid={{
           columns: ['Time', ...parts.flatMap((name) => columnsOf(name, previous !== undefined))],
-          rows: stacks.map(({ name, parts: values, former }) => [
-            name,
-            ...values.flatMap((users, part) => withBefore(Math.abs(users), former?.[part])),
-          ]),
+          rows: labels.map((from, index) => {
+            const former = previous && statesAt(before, index);
+            return [
+              openName(formatLabel(from, style), index >= open),
+              ...statesAt(result, index).flatMap((users, part) =>
+                withBefore(users, former?.[part]),
+              ),
+            ];
+          }),
         }}
       />
     </>
   );
+}
+
+/** There are no fewer than none of those who hang down. */
+function usersOf(value: number): string {
+  return shortFigure(Math.abs(value));
+}
+
+/** Those who are gone hang down. Of the range before, those who were active stand above zero. */
+function linesOf(
+  result: LifecycleResult | LifecycleSeries,
+  before: LifecycleResult | LifecycleSeries | undefined,
+  labels: readonly string[],
+): Line[] {
+  const states = labels.map((_, index) => statesAt(result, index));
+  const lines: Line[] = parts.map((name, part) => ({
+    name,
+    values: states.map((users) => (part < 3 ? (users[part] ?? 0) : -(users[part] ?? 0))),
+  }));
+  if (!before) return lines;
+  const active = labels.map((_, index) =>
+    statesAt(before, index)
+      .slice(0, -1)
+      .reduce((sum, users) => sum + users, 0),
+  );
+  return [...lines, { name: 'Active before', values: active, isPrevious: true }];
 }
 
 /** Opens who was in a bucket; its events where nobody can be listed. */

@@ -6,11 +6,12 @@ import type {
   StickinessResult,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../../charts/data-table.tsx';
-import { StackedBars } from '../../charts/stacked-bars.tsx';
+import type { Line } from '../../charts/line.ts';
 import { percent } from '../../ui/figures.ts';
 import { bucketNames } from '../names.ts';
 import type { Shown } from '../shown.ts';
 import { columnsOf, sameGroup, withBefore } from './before.ts';
+import { CountChart } from './count-chart.tsx';
 import { useGroup } from './group-choice.tsx';
 
 export function Stickiness(shown: Shown<StickinessResult>) {
@@ -29,37 +30,38 @@ export function Stickiness(shown: Shown<StickinessResult>) {
     const count = countOf(spec, point);
     return `${count} ${count === '1' ? bucket : `${bucket}s`}`;
   };
+  const names = result.points.map(nameOf);
+  const lines = linesOf(result.points, previous && beforeOf);
   if (all === 0) return <p class="hint">Nobody was active in this range.</p>;
   return (
     <>
       {field}
-      <StackedBars
-        label={label}
-        parts={['Users']}
-        stacks={result.points.map((point, place) => ({
-          name: nameOf(point),
-          parts: [point.value ?? 0],
-          before: beforeOf(place),
-        }))}
-        height={height}
-        {...(onPersons && breakdown
-          ? {
-              onPick: (index: number) => {
-                const picked = result.points[index];
-                if (!picked) return;
-                const title = nameOf(picked);
-                const { buckets: activeBuckets, events } = picked;
-                const point = { ...(isOfEvents ? { events } : { activeBuckets }), breakdown };
-                onPersons({ title, figures: [{ name: title, point }], rows: { kind: '' } });
-              },
-            }
-          : {})}
-      />
+      {shown.drawn === 'table' ? null : (
+        <CountChart
+          label={label}
+          names={names}
+          lines={lines}
+          height={height}
+          onPick={
+            onPersons && breakdown
+              ? (index) => {
+                  const picked = result.points[index];
+                  if (!picked) return;
+                  const title = nameOf(picked);
+                  const { buckets: activeBuckets, events } = picked;
+                  const point = { ...(isOfEvents ? { events } : { activeBuckets }), breakdown };
+                  onPersons({ title, figures: [{ name: title, point }], rows: { kind: '' } });
+                }
+              : undefined
+          }
+        />
+      )}
       {result.incompleteFrom ? (
         <p class="hint">The range is not over: users may still move to more {bucket}s.</p>
       ) : null}
       <DataTable
         label={label}
+        isAlone={shown.drawn === 'table'}
         grid={{
           columns: [
             isOfEvents ? 'Events' : `Active ${bucket}s`,
@@ -75,6 +77,16 @@ export function Stickiness(shown: Shown<StickinessResult>) {
       />
     </>
   );
+}
+
+function linesOf(
+  points: readonly StickinessPoint[],
+  beforeOf: ((place: number) => number | undefined) | undefined,
+): Line[] {
+  const now = { name: 'Users', values: points.map(({ value = 0 }) => value) };
+  if (!beforeOf) return [now];
+  const values = points.map((_, place) => beforeOf(place) ?? 0);
+  return [now, { name: 'Users, before', values, isPrevious: true }];
 }
 
 /** "3", "3 to 5", "6 or more": what a point counts. */

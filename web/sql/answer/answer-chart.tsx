@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { BarList } from '../../charts/bar-list.tsx';
-import { LineChart } from '../../charts/line-chart.tsx';
+import { TimeChart } from '../../charts/time-chart.tsx';
 import { Select } from '../../fields/field.tsx';
 import { figure, plural } from '../../ui/figures.ts';
 import type { RowsAnswer } from '../statement-client.ts';
@@ -23,7 +23,7 @@ export function AnswerChart(props: {
     case 'lines':
       return (
         <>
-          <LineChart
+          <TimeChart
             label={label}
             labels={chart.labels}
             lines={chart.lines}

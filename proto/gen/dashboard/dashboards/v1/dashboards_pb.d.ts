@@ -207,6 +207,13 @@ export declare type Tile = Message<"dashboard.dashboards.v1.Tile"> & {
    * @generated from field: bool compare_to_previous = 9;
    */
   compareToPrevious: boolean;
+
+  /**
+   * Of a question: how its answer is drawn.
+   *
+   * @generated from field: dashboard.dashboards.v1.TileDrawing drawing = 25;
+   */
+  drawing: TileDrawing;
 };
 
 /**
@@ -1431,6 +1438,82 @@ export enum StatementView {
  * Describes the enum dashboard.dashboards.v1.StatementView.
  */
 export declare const StatementViewSchema: GenEnum<StatementView>;
+
+/**
+ * How the answer of a tile is drawn. A drawing that the question cannot have, such as a pie of means, is as if none were
+ * chosen.
+ *
+ * @generated from enum dashboard.dashboards.v1.TileDrawing
+ */
+export enum TileDrawing {
+  /**
+   * As is usual for the question.
+   *
+   * @generated from enum value: TILE_DRAWING_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * A line for each series.
+   *
+   * @generated from enum value: TILE_DRAWING_LINE = 1;
+   */
+  LINE = 1,
+
+  /**
+   * Bars, side by side; a ranking where the question has no buckets.
+   *
+   * @generated from enum value: TILE_DRAWING_BARS = 2;
+   */
+  BARS = 2,
+
+  /**
+   * Areas on each other.
+   *
+   * @generated from enum value: TILE_DRAWING_AREA = 3;
+   */
+  AREA = 3,
+
+  /**
+   * Bars on each other.
+   *
+   * @generated from enum value: TILE_DRAWING_STACKED = 4;
+   */
+  STACKED = 4,
+
+  /**
+   * Shares of each bucket.
+   *
+   * @generated from enum value: TILE_DRAWING_PERCENT = 5;
+   */
+  PERCENT = 5,
+
+  /**
+   * One number for the range.
+   *
+   * @generated from enum value: TILE_DRAWING_NUMBER = 6;
+   */
+  NUMBER = 6,
+
+  /**
+   * Shares of the range.
+   *
+   * @generated from enum value: TILE_DRAWING_PIE = 7;
+   */
+  PIE = 7,
+
+  /**
+   * The figures alone.
+   *
+   * @generated from enum value: TILE_DRAWING_TABLE = 8;
+   */
+  TABLE = 8,
+}
+
+/**
+ * Describes the enum dashboard.dashboards.v1.TileDrawing.
+ */
+export declare const TileDrawingSchema: GenEnum<TileDrawing>;
 
 /**
  * Manages the dashboards of a project. Credential: a customer's JWT and x-project-id. A project of an organization that

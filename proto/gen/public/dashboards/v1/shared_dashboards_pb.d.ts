@@ -6,7 +6,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { RenderedTime, TileError } from "../../../dashboard/dashboards/v1/dashboards_pb.js";
+import type { RenderedTime, TileDrawing, TileError } from "../../../dashboard/dashboards/v1/dashboards_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { InsightQuerySpec, QueryResponse } from "../../../shared/insights/v1/insights_pb.js";
 
@@ -237,6 +237,13 @@ export declare type SharedTile = Message<"public.dashboards.v1.SharedTile"> & {
    * @generated from field: bool members_only = 20;
    */
   membersOnly: boolean;
+
+  /**
+   * How the answer is drawn.
+   *
+   * @generated from field: dashboard.dashboards.v1.TileDrawing drawing = 25;
+   */
+  drawing: TileDrawing;
 };
 
 /**
