@@ -9,7 +9,7 @@ import { type Line, seriesOf } from './line.ts';
 import { hasSlots } from './plot/area.ts';
 import type { Plotted } from './plot/plot.tsx';
 import type { Chosen } from './plot/pointer.ts';
-import { saidOf, tooltipRows } from './plot/tooltip-rows.ts';
+import { isPair, saidOf, tooltipRows } from './plot/tooltip-rows.ts';
 import { loadPlot, plotCode, plotFault } from './plot-code.ts';
 
 void loadPlot();
@@ -91,7 +91,8 @@ export function Chart(props: Charted) {
 function hiddenOf(lines: readonly Line[], off: readonly string[]): ReadonlySet<string> {
   const names = new Set(off);
   for (const [index, line] of lines.entries())
-    if (line.isPrevious && names.has(lines[index - 1]?.name ?? '')) names.add(line.name);
+    if (isPair(lines[index - 1], line) && names.has(lines[index - 1]?.name ?? ''))
+      names.add(line.name);
   return names;
 }
 

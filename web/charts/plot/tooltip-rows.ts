@@ -40,7 +40,7 @@ export function tooltipRows(
 }
 
 /** Whether a line is the other's of the range before. */
-function isPair(line: Line | undefined, before: Line | undefined): boolean {
+export function isPair(line: Line | undefined, before: Line | undefined): boolean {
   return before?.isPrevious === true && before.name === `${line?.name}, before`;
 }
 
