@@ -128,7 +128,6 @@ describe.runIf(hasBrowser)('questions of payments and of two periods', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await open('lifecycle');
     await page.getByRole('button', { name: 'Change the question' }).click();
-    await page.getByRole('button', { name: 'Time', exact: true }).click();
     await page.getByLabel('Compare with').selectOption({ label: 'The range before' });
     await expect.poll(async () => (await table(page))[0], { timeout }).toContain('New before');
     await page.getByRole('button', { name: 'Show the answer' }).click();
