@@ -57,6 +57,8 @@ export interface Behind {
   group: readonly string[];
   /** Only persons whose keys, in hex, are greater. */
   afterKey: string;
+  /** Only persons whose keys, in hex, are not greater than this; of others, little is read. */
+  untilKey?: string | undefined;
   maxPersons: number;
 }
 

@@ -7,6 +7,7 @@ import type { Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { quarterMs } from '../read/time-buckets.ts';
 import { bitsOfPlace, placeBits } from '../sql/bucket-bits.ts';
+import { listedKeysSql } from '../sql/persons.ts';
 import { daySql } from '../sql/read-events.ts';
 
 /** The quarters of a day whose bits are in the column `morning`; the others are in `evening`. */
@@ -42,9 +43,12 @@ export function dayEventsSql(question: Question, range: Range): string {
 }
 
 /** FROM and PREWHERE. Most rows are active: to choose them before their other columns are read costs a third more. */
-function daysOfSql({ bindings, project, notes }: Question, { fromMs, toMs }: Range): string {
+function daysOfSql(question: Question, { fromMs, toMs }: Range): string {
+  const { bindings, project, notes } = question;
   notes.reads.push({ fromMs, toMs });
-  return `FROM profile_days PREWHERE project_id = ${project} AND day >= ${daySql(fromMs, bindings)} AND day <= ${daySql(toMs - 1, bindings)}`;
+  const listed = listedKeysSql(question);
+  const within = `day >= ${daySql(fromMs, bindings)} AND day <= ${daySql(toMs - 1, bindings)}`;
+  return `FROM profile_days PREWHERE project_id = ${project} AND ${within}${listed === undefined ? '' : ` AND ${listed}`}`;
 }
 
 /** The days from `first` on: lists of numbers have one for each. */

@@ -1,12 +1,14 @@
 // SQL that finds the user of each event when a question is asked: the 64-bit key of its profile's root. Among ten
 // million users, the chance that any two share a key is three in a million.
 
-import { profileKeySql } from '../../identity/identity-sql.ts';
+import { idBytesSql, profileKeySql } from '../../identity/identity-sql.ts';
 import { type EventCondition, every } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
 
 /** Hex digits of a key: the first half of a profile's id. */
 export const keyDigits = 16;
+/** Those of a profile's id. */
+const idDigits = 32;
 
 /** The text of a key in hex, of SQL for the key as a number of its bytes, the greatest first. */
 export function keyTextSql(number: string): string {
@@ -59,6 +61,33 @@ export function inSegments({
   ];
   if (terms.length === 0) return every;
   return { sql: `(${terms.join(' AND ')})`, usesUser: true, kind: 'filtered' };
+}
+
+/**
+ * Holds for rows with a profile_key of all persons among whom a list of persons looks, and for few others; undefined
+ * for a list of all. The set of all merged ids would be looked through for each row, three times as long.
+ */
+export function listedKeysSql({
+  project,
+  behind,
+}: Pick<Question, 'project' | 'behind'>): string | undefined {
+  if (behind?.untilKey === undefined) return undefined;
+  const { afterKey, untilKey } = behind;
+  const key = 'byteSwap(profile_key)';
+  const [first, last] = [keyNumberSql(afterKey), keyNumberSql(untilKey)];
+  const [firstId, lastId] = [idSql(afterKey, '0'), idSql(untilKey, 'f')];
+  return `(${key} >= ${first} AND ${key} <= ${last} OR profile_key IN (SELECT ${profileKeySql('profile_id')}
+    FROM profiles_by_root WHERE project_id = ${project} AND root_id >= ${firstId} AND root_id <= ${lastId}))`;
+}
+
+/** A key in hex as a number of its bytes, the greatest first. SQL. */
+export function keyNumberSql(key: string): string {
+  return `toUInt64('${BigInt(`0x${key}`)}')`;
+}
+
+/** The least or the greatest id of a person with that key. SQL. */
+function idSql(key: string, digit: '0' | 'f'): string {
+  return idBytesSql(`'${key.padEnd(idDigits, digit)}'`);
 }
 
 /** A set of the profile_keys of deleted persons and of the ids merged into them. */

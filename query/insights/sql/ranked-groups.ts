@@ -4,7 +4,7 @@
 import type { Behind } from '../read/question.ts';
 import { nearestDoubleSql } from './exact-sum.ts';
 import { exactTextSql } from './nearest-double.ts';
-import { keyTextSql } from './persons.ts';
+import { keyNumberSql, keyTextSql } from './persons.ts';
 import { groupColumn } from './read-events.ts';
 
 /** How a result's number is made of the parts `a` and `b` of its cells. */
@@ -153,10 +153,11 @@ function personsBehindSql({ sql, groups, measure }: Cells, behind: Behind): stri
   const counts = measure.combine === 'sum' && !measure.isRatio ? 'a > 0' : 'b > 0';
   const within = (cells: readonly number[]): string =>
     `bucket IN (${cells.map((cell) => `toInt64(${cell})`).join(', ')})`;
-  const { cells, without, group, afterKey, maxPersons } = behind;
+  const { cells, without, group, afterKey, untilKey, maxPersons } = behind;
   const looked = within([...cells, ...without]);
-  const isAfter = `${person} > toUInt64('${BigInt(`0x${afterKey}`)}')`;
-  const conditions = [counts, looked, isAfter, ...group].join(' AND ');
+  const isAfter = `${person} > ${keyNumberSql(afterKey)}`;
+  const isBefore = untilKey === undefined ? [] : [`${person} <= ${keyNumberSql(untilKey)}`];
+  const conditions = [counts, looked, isAfter, ...isBefore, ...group].join(' AND ');
   return `SELECT toUInt64(1) AS place, [concat('=', ${keyTextSql(person)})] AS values, [(toInt64(0), toFloat64(1), toFloat64(0))] AS cells,
       toUInt64(1) AS folded
     FROM (${sql}) WHERE ${conditions} GROUP BY ${person}

@@ -7,7 +7,7 @@ import { livingProfilesSql } from '../../identity/identity-sql.ts';
 import { both, type EventCondition, eventsWhere } from '../read/event-condition.ts';
 import type { Range } from '../read/plan-notes.ts';
 import { type Question, segmentOf, traitOf } from '../read/question.ts';
-import { byPerson, personGroupSql, personJoinSql, userKeySql } from './persons.ts';
+import { byPerson, listedKeysSql, personGroupSql, personJoinSql, userKeySql } from './persons.ts';
 import { propertyTextSql, traitTextSql } from './property-text.ts';
 
 /** The last one that a Date can be: toDate takes a greater number for seconds. */
@@ -51,8 +51,9 @@ export function readEventsSql(question: Question, read: EventRead): string {
       ? [`${userKeySql(question, question.spec.includeCookieless)} AS user_key`, 'cookieless']
       : []),
   ];
+  const listed = [listedKeysSql(question) ?? []].flat();
   const events = `SELECT ${columns.join(', ')} FROM events ${asksUser ? personJoinSql(question.project) : ''}
-    WHERE ${[...scopeConditions(question, read), condition.sql].join(' AND ')}`;
+    WHERE ${[...scopeConditions(question, read), condition.sql, ...listed].join(' AND ')}`;
   return withPersonGroups(question, groups, events);
 }
 
