@@ -17,6 +17,8 @@ import type { NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import { deadLetterStream, eventsStream, profilesStream } from '../platform/broker/streams.ts';
 import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import { systemClock } from '../platform/clock.ts';
+import { whileNoErasure } from '../platform/erasure/hold-erasures.ts';
 import { atBoundary } from '../platform/ledger/boundary.ts';
 import {
   attemptLogStream,
@@ -67,8 +69,16 @@ const leftOut: readonly string[] = [buckets.salts];
 /** Snapshots of moving deliveries are taken so often. */
 const deliveryTries = 10;
 
-/** Goes on with one that was cut, and adds to an earlier one. Throws one sentence where it cannot be taken. */
+/**
+ * Goes on with one that was cut, and adds to an earlier one. Waits for an erasure that is under way. Throws one
+ * sentence where it cannot be taken.
+ */
 export async function takeBackup(options: BackupOptions): Promise<TakenBackup> {
+  const parts = { connection: options.connection, clock: systemClock };
+  return whileNoErasure(parts, () => takeNow(options));
+}
+
+async function takeNow(options: BackupOptions): Promise<TakenBackup> {
   const { connection, clickhouse, taken, directory } = options;
   makeDirectory(directory);
   // It may be older, or made by somebody else.
