@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Filter } from '../../test/harness/insights/questions/event-filter.ts';
 import { type Question, requestOf } from '../../test/harness/insights/questions/question.ts';
 import { createDraw } from '../../test/harness/insights/random.ts';
 import { useEngine } from '../../test/harness/servers/use-servers.ts';
@@ -311,12 +312,165 @@ const cases: Case[] = [
   },
 ];
 
+const kinds = ['page_view', 'cart', 'buy'] as const;
+const plan = "string_properties['plan']";
+const seats = "int_properties['seats']";
+/** Properties as questions name them, and in SQL. */
+const labels = [
+  ['$country', 'country'],
+  ['$browser', 'browser'],
+  ['$pathname', 'pathname'],
+  ['plan', plan],
+] as const;
+
+const filters: readonly { name: string; filters: Filter[]; sql: string }[] = [
+  {
+    name: 'a text',
+    filters: [{ property: 'plan', operator: 'EQUALS', value: 'pro' }],
+    sql: `${plan} = 'pro'`,
+  },
+  {
+    name: 'another text',
+    filters: [{ property: 'plan', operator: 'NOT_EQUALS', value: 'pro' }],
+    sql: `${plan} != 'pro'`,
+  },
+  {
+    name: 'an integer',
+    filters: [{ property: 'seats', operator: 'GT', value: '25' }],
+    sql: `${seats} > 25`,
+  },
+  {
+    name: 'a range',
+    filters: [{ property: 'price', operator: 'BETWEEN', values: ['20', '60.5'] }],
+    sql: `${price} BETWEEN 20 AND 60.5`,
+  },
+  {
+    name: 'one of two',
+    filters: [{ property: '$browser', operator: 'IN', values: ['Chrome', 'Safari'] }],
+    sql: "browser IN ('Chrome', 'Safari')",
+  },
+  {
+    name: 'two properties',
+    filters: [
+      { property: '$country', operator: 'EQUALS', value: 'DE' },
+      { property: 'price', operator: 'LT', value: '40' },
+    ],
+    sql: `country = 'DE' AND ${price} < 40`,
+  },
+];
+
+/** Each kind with each property, filter and unit; each way to put numbers together. */
+const crossed: readonly Case[] = [
+  ...kinds.flatMap((kind): Case[] => [
+    ...labels.flatMap(([property, label]): Case[] => [
+      {
+        name: `${kind} by ${property}, crossed`,
+        question: { type: 'SEGMENTATION', events: ofEvent(kind), breakdowns: [property] },
+        rows: segments,
+        sql: groups('count()', kind, label),
+      },
+      {
+        name: `users of ${kind} by ${property}, crossed`,
+        question: {
+          ...{ type: 'SEGMENTATION', breakdowns: [property], touch: 'EVERY' },
+          events: ofEvent(kind, { aggregation: 'UNIQUE_USERS' }),
+        },
+        rows: segments,
+        sql: groups(users, kind, label),
+      },
+    ]),
+    ...filters.map(
+      (filter): Case => ({
+        name: `${kind} a day with ${filter.name}`,
+        question: {
+          ...{ type: 'TRENDS', granularity: 'DAY' },
+          events: [{ event: { kind, filters: filter.filters } }],
+        },
+        rows: trends,
+        sql: series('count()', kind).replace(
+          ' AND occur_time <',
+          ` AND ${filter.sql} AND occur_time <`,
+        ),
+      }),
+    ),
+    {
+      name: `users of ${kind} a week`,
+      question: {
+        ...{ type: 'TRENDS', granularity: 'WEEK' },
+        events: ofEvent(kind, { aggregation: 'UNIQUE_USERS' }),
+      },
+      rows: trends,
+      sql: series(users, kind, 'toStartOfDay(toMonday(occur_time))'),
+    },
+  ]),
+  ...(
+    [
+      ['SUM', `sum(${price})`],
+      ['AVG', `avg(${price})`],
+      ['MIN', `min(${price})`],
+      ['MAX', `max(${price})`],
+      ['MEDIAN', ranked(50)],
+      ['P75', ranked(75)],
+      ['P90', ranked(90)],
+      ['P95', ranked(95)],
+      ['P99', ranked(99)],
+      ['DISTINCT_VALUES', `uniqExact(${price})`],
+    ] as const
+  ).flatMap(([aggregation, value]): Case[] => [
+    {
+      name: `${aggregation} of prices by plan`,
+      question: {
+        ...{ type: 'SEGMENTATION', breakdowns: ['plan'] },
+        events: ofEvent('buy', { aggregation, aggregationProperty: 'price' }),
+      },
+      rows: segments,
+      sql: groups(value, 'buy', plan),
+    },
+    {
+      name: `${aggregation} of prices a week`,
+      question: {
+        ...{ type: 'TRENDS', granularity: 'WEEK' },
+        events: ofEvent('cart', { aggregation, aggregationProperty: 'price' }),
+      },
+      rows: trends,
+      sql: series(value, 'cart', 'toStartOfDay(toMonday(occur_time))'),
+    },
+  ]),
+  ...labels.slice(0, 2).flatMap(([property, label]): Case[] => [
+    {
+      name: `visits by ${property}`,
+      question: { type: 'SEGMENTATION', session: { metric: 'SESSIONS' }, breakdowns: [property] },
+      rows: segments,
+      sql: `SELECT toString(${label}) AS label, toFloat64(count()) AS value FROM sessions WHERE ${beginsInRange} GROUP BY label`,
+    },
+    {
+      name: `the greatest of ${property}`,
+      question: {
+        type: 'TOP_K',
+        topK: { dimension: 'PROPERTY', property, scope: { kind: 'buy' }, limit: 10 },
+      },
+      rows: greatest,
+      sql: groups('count()', 'buy', label),
+    },
+  ]),
+  ...(['cart', 'buy'] as const).map(
+    (kind): Case => ({
+      name: `active days of users of ${kind}`,
+      question: { type: 'STICKINESS', events: ofEvent(kind), granularity: 'DAY' },
+      rows: sticky,
+      sql: `SELECT toUInt32(days), toFloat64(count()) FROM (SELECT profile_id, uniqExact(toDate(occur_time)) AS days
+      ${ofKind(kind)} AND NOT cookieless GROUP BY profile_id) GROUP BY days ORDER BY days`,
+    }),
+  ),
+];
+const all = [...cases, ...crossed];
+
 it('there are questions enough, and no two of one name', () => {
-  expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
-  expect(cases.length).toBeGreaterThanOrEqual(34);
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  expect(all.length).toBeGreaterThanOrEqual(100);
 });
 
-it.each(cases)('$name', async ({ question, rows, sql: statement }) => {
+it.each(all)('$name', async ({ question, rows, sql: statement }) => {
   const body = requestOf({ ...range, ...question });
   const asked = await service.post(projectId, 'shared.insights.v1.InsightsService/Query', body);
   expect(asked.status, asked.text).toBe(200);
