@@ -55,7 +55,7 @@ describe.runIf(hasBrowser)('the page of imports', () => {
     await button(page, 'Upload and read it').press('Enter');
     await button(page, 'Import 5,000 events').waitFor();
     await card(page).getByText('exported by PostHog').waitFor();
-    await card(page).getByText('5,001 rows, 5,000 events of 50 people.').waitFor();
+    await card(page).getByText('5,001 rows, 5,000 events of 50 users.').waitFor();
     await card(page).getByRole('row', { name: 'brought 5,000 2,500 2,500' }).waitFor();
     const refusal = 'no JSON: the line is damaged left out 1 one.jsonl.gz:5001';
     await card(page).getByRole('row', { name: refusal }).waitFor();
