@@ -11,6 +11,7 @@ import {
   type ErasureStep,
   type ErasureWork,
   erasureKey,
+  erasureLeaseMs,
   erasureSteps,
   erasureWorkKey,
   isOpen,
@@ -26,8 +27,6 @@ import { eraseLetters } from './steps/letters.ts';
 import { forget, rowsLeft, settle } from './steps/settle.ts';
 import { deletionStepsTaken, lookAtRest } from './whole/deletion-steps.ts';
 
-/** A statement takes a minute at most, and the writers stand still for some seconds. */
-export const leaseMs = 90_000;
 const againMs = 500;
 /** Of one batch: its ids are in the text of a dozen statements. */
 const maxRequests = 200;
@@ -53,16 +52,21 @@ export async function takeTurn(parts: ErasureParts): Promise<number> {
   const found = await states.get(erasureWorkKey);
   if (found.kind === 'unreadable') throw new Error('the work cannot be read by this version');
   const record = found.kind === 'found' ? found.record : noWork;
-  if (isLeased(record, nowMs, leaseMs)) {
+  if (isLeased(record, nowMs, erasureLeaseMs)) {
     return record.retained === undefined ? record.leaseEndMs : nowMs + againMs;
   }
   // The events that a project keeps no longer are taken out of the same sums.
   const batch = record.batch ?? (record.retained === undefined ? newBatch(parts) : undefined);
   if (batch === undefined) return nowMs + againMs;
-  const held = await HeldRecord.take({ states, clock, leaseMs }, erasureWorkKey, found, {
-    ...record,
-    batch,
-  });
+  const held = await HeldRecord.take(
+    { states, clock, leaseMs: erasureLeaseMs },
+    erasureWorkKey,
+    found,
+    {
+      ...record,
+      batch,
+    },
+  );
   if (held === undefined) return nowMs + againMs;
   try {
     return await takeSteps(parts, held);

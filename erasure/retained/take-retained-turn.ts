@@ -5,7 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { shardOf } from '../../platform/broker/topology.ts';
 import { dayMs } from '../../platform/clock.ts';
-import { type ErasureWork, erasureWorkKey, noWork } from '../../platform/erasure/erasure-record.ts';
+import {
+  type ErasureWork,
+  erasureLeaseMs,
+  erasureWorkKey,
+  noWork,
+} from '../../platform/erasure/erasure-record.ts';
 import { type RetainedWork, retainedSteps } from '../../platform/erasure/retained-work.ts';
 import { retainedFromMs } from '../../platform/retained/retained-from.ts';
 import { HeldRecord, isLeased, LeaseLost } from '../../platform/turns/held-record.ts';
@@ -14,7 +19,6 @@ import { marksNow } from '../steps/cut.ts';
 import { oldEventsSql } from '../tables/old-rows.ts';
 import { profilesAtOnce } from '../tables/profile-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
-import { leaseMs } from '../take-turn.ts';
 import { takeStep } from './retained-steps.ts';
 
 export interface RetainedParts
@@ -49,12 +53,12 @@ export async function takeRetainedTurn(parts: RetainedParts): Promise<number> {
   const found = await states.get(erasureWorkKey);
   if (found.kind === 'unreadable') throw new Error('the work cannot be read by this version');
   const record = found.kind === 'found' ? found.record : noWork;
-  if (isLeased(record, nowMs, leaseMs)) return nowMs + againMs;
+  if (isLeased(record, nowMs, erasureLeaseMs)) return nowMs + againMs;
   if (record.batch !== undefined) return nowMs + againMs;
   if (record.retained === undefined && parts.hasErasure()) return nowMs + againMs;
   const work = record.retained ?? (await newWork(parts));
   if (work === undefined) return nowMs + lookAgainMs;
-  const lease = { states, clock, leaseMs };
+  const lease = { states, clock, leaseMs: erasureLeaseMs };
   const held = await HeldRecord.take(lease, erasureWorkKey, found, { ...record, retained: work });
   if (held === undefined) return nowMs + againMs;
   try {

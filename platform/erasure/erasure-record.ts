@@ -144,6 +144,9 @@ export interface ErasureWork extends LeasedRecord {
 /** The key of the work in the bucket `instance`. */
 export const erasureWorkKey = 'erasure';
 
+/** A statement takes a minute at most, and the writers stand still for some seconds. */
+export const erasureLeaseMs = 90_000;
+
 export const noWork: ErasureWork = { schemaVersion: 1, leaseEndMs: 0 };
 
 export function readErasureWork(value: unknown): ErasureWork | undefined {

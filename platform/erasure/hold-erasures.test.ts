@@ -8,11 +8,16 @@ import { connectBroker } from '../broker/nats.ts';
 import { openBucket } from '../broker/record-bucket.ts';
 import { createLog } from '../log.ts';
 import { isLeased } from '../turns/held-record.ts';
-import { type ErasureWork, erasureWorkKey, noWork, readErasureWork } from './erasure-record.ts';
+import {
+  type ErasureWork,
+  erasureLeaseMs,
+  erasureWorkKey,
+  noWork,
+  readErasureWork,
+} from './erasure-record.ts';
 import { whileNoErasure } from './hold-erasures.ts';
 
 const broker = useBroker();
-const leaseMs = 90_000;
 
 async function open() {
   const connection = await connectBroker(broker.url, createLog('silent'));
@@ -42,7 +47,7 @@ it('waits for a lease of others, and holds its own until the end', async () => {
   let began = false;
   const held = whileNoErasure({ connection, clock }, async () => {
     began = true;
-    return isLeased(await read(), clock.nowMs(), leaseMs);
+    return isLeased(await read(), clock.nowMs(), erasureLeaseMs);
   });
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(began).toBe(false);
@@ -74,4 +79,12 @@ it('gives its lease back where the work fails', async () => {
   const held = whileNoErasure({ connection, clock }, () => Promise.reject(new Error('no room')));
   await expect(held).rejects.toThrow('no room');
   expect((await read()).leaseEndMs).toBe(0);
+});
+
+it('says so where an erasure began all the same', async () => {
+  const { connection, read, write, clock } = await open();
+  const theirs = { ...noWork, leaseEndMs: clock.nowMs() + 70_000 };
+  const held = whileNoErasure({ connection, clock }, () => write(theirs));
+  await expect(held).rejects.toThrow('an erasure began meanwhile: take the backup again');
+  expect(await read()).toEqual(theirs);
 });

@@ -6,11 +6,15 @@ import { buckets } from '../broker/buckets.ts';
 import type { NatsConnection } from '../broker/nats.ts';
 import { openBucket } from '../broker/record-bucket.ts';
 import type { Clock } from '../clock.ts';
-import { HeldRecord, isLeased } from '../turns/held-record.ts';
-import { type ErasureWork, erasureWorkKey, noWork, readErasureWork } from './erasure-record.ts';
+import { HeldRecord, isLeased, LeaseLost } from '../turns/held-record.ts';
+import {
+  type ErasureWork,
+  erasureLeaseMs,
+  erasureWorkKey,
+  noWork,
+  readErasureWork,
+} from './erasure-record.ts';
 
-/** The longest that others take. */
-const othersLeaseMs = 90_000;
 /** Short: a backup has it, and what is restored waits for its end. */
 const leaseMs = 30_000;
 const renewEveryMs = 5_000;
@@ -23,29 +27,36 @@ interface HoldParts {
   clock: Clock;
 }
 
-/** Runs `work` while no erasure is under way. Throws what it throws, and one sentence where an erasure does not end. */
+/**
+ * Runs `work` while no erasure is under way. Throws what it throws, and one sentence where an erasure does not end or
+ * began meanwhile.
+ */
 export async function whileNoErasure<T>(parts: HoldParts, work: () => Promise<T>): Promise<T> {
   const held = await takeLease(parts);
-  let lost: unknown;
   let renewal = Promise.resolve();
-  const renewing = setInterval(() => {
-    renewal = renewal
-      .then(() => held.write(held.record))
-      .catch((error: unknown) => {
-        lost = error;
-      });
-  }, renewEveryMs);
-  try {
-    const done = await work();
-    await renewal;
-    if (lost !== undefined)
-      throw new Error('an erasure began meanwhile: take the backup again', { cause: lost });
-    return done;
-  } finally {
+  // One that fails is tried again; whether the lease was lost meanwhile, its end tells.
+  const renew = (): void => {
+    renewal = renewal.then(() => held.write(held.record)).catch(() => {});
+  };
+  const renewing = setInterval(renew, renewEveryMs);
+  const end = async (): Promise<void> => {
     clearInterval(renewing);
     await renewal;
-    if (lost === undefined) await held.release();
+    await held.release();
+  };
+  let done: T;
+  try {
+    done = await work();
+  } catch (error) {
+    // What cannot be released ends by itself.
+    await end().catch(() => {});
+    throw error;
   }
+  await end().catch((cause: unknown) => {
+    if (!(cause instanceof LeaseLost)) throw cause;
+    throw new Error('an erasure began meanwhile: take the backup again', { cause });
+  });
+  return done;
 }
 
 async function takeLease({ connection, clock }: HoldParts): Promise<HeldRecord<ErasureWork>> {
@@ -56,7 +67,7 @@ async function takeLease({ connection, clock }: HoldParts): Promise<HeldRecord<E
     if (found.kind === 'unreadable') throw new Error('the work of erasures cannot be read');
     const record = found.kind === 'found' ? found.record : noWork;
     const isFree = record.batch === undefined && record.retained === undefined;
-    if (isFree && !isLeased(record, clock.nowMs(), othersLeaseMs)) {
+    if (isFree && !isLeased(record, clock.nowMs(), erasureLeaseMs)) {
       const held = await HeldRecord.take({ states, clock, leaseMs }, erasureWorkKey, found, record);
       if (held !== undefined) return held;
     }

@@ -102,8 +102,8 @@ export function registerBoards(router: ConnectRouter, deps: BoardDeps): RenderPe
     render: (projectId, request) => {
       const parts = partsOf(ownCall(projectId), nobodys(renderShared));
       // The rows of a statement may be persons: none runs for strangers.
-      const deaf = { ...parts, runStatement: undefined };
-      return renderDashboard(deaf, projectId, request).catch(goneIfNotFound);
+      const forStrangers = { ...parts, runStatement: undefined };
+      return renderDashboard(forStrangers, projectId, request).catch(goneIfNotFound);
     },
   });
   router.rpc(renderShared, shared);

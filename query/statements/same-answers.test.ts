@@ -155,21 +155,6 @@ const cases: Case[] = [
       rows: trends,
       sql: series(users, kind),
     },
-    {
-      name: `${kind} by browser`,
-      question: { type: 'SEGMENTATION', events: ofEvent(kind), breakdowns: ['$browser'] },
-      rows: segments,
-      sql: groups('count()', kind, 'browser'),
-    },
-    {
-      name: `users of ${kind} by plan`,
-      question: {
-        ...{ type: 'SEGMENTATION', breakdowns: ['plan'], touch: 'EVERY' },
-        events: ofEvent(kind, { aggregation: 'UNIQUE_USERS' }),
-      },
-      rows: segments,
-      sql: groups(users, kind, "string_properties['plan']"),
-    },
   ]),
   ...(
     [
@@ -364,13 +349,13 @@ const crossed: readonly Case[] = [
   ...kinds.flatMap((kind): Case[] => [
     ...labels.flatMap(([property, label]): Case[] => [
       {
-        name: `${kind} by ${property}, crossed`,
+        name: `${kind} by ${property}`,
         question: { type: 'SEGMENTATION', events: ofEvent(kind), breakdowns: [property] },
         rows: segments,
         sql: groups('count()', kind, label),
       },
       {
-        name: `users of ${kind} by ${property}, crossed`,
+        name: `users of ${kind} by ${property}`,
         question: {
           ...{ type: 'SEGMENTATION', breakdowns: [property], touch: 'EVERY' },
           events: ofEvent(kind, { aggregation: 'UNIQUE_USERS' }),
@@ -443,7 +428,9 @@ const crossed: readonly Case[] = [
       rows: segments,
       sql: `SELECT toString(${label}) AS label, toFloat64(count()) AS value FROM sessions WHERE ${beginsInRange} GROUP BY label`,
     },
-    {
+  ]),
+  ...labels.map(
+    ([property, label]): Case => ({
       name: `the greatest of ${property}`,
       question: {
         type: 'TOP_K',
@@ -451,8 +438,8 @@ const crossed: readonly Case[] = [
       },
       rows: greatest,
       sql: groups('count()', 'buy', label),
-    },
-  ]),
+    }),
+  ),
   ...(['cart', 'buy'] as const).map(
     (kind): Case => ({
       name: `active days of users of ${kind}`,

@@ -14,7 +14,7 @@ import { loadPlot, plotCode, plotFault } from './plot-code.ts';
 
 void loadPlot();
 
-export type Charted = Omit<Plotted, 'hidden'> & {
+type Charted = Omit<Plotted, 'hidden'> & {
   label: string;
   /** A bucket was clicked, or Enter was pressed on it. */
   onPick?: ((at: number) => void) | undefined;

@@ -43,10 +43,8 @@ export function SaveTileDialog(props: {
       id === newBoard
         ? await make(projectId, name, timeRange, tile)
         : await add(projectId, id, tile);
-    forget(`board`);
-    toast(`Saved: ${title}`);
     onClose();
-    navigate(`/p/${projectId}/boards/${boardId}`);
+    openSaved(projectId, boardId, title);
   };
   return (
     <Dialog title="Save to a board" onClose={onClose}>
@@ -85,6 +83,13 @@ export function SaveTileDialog(props: {
       </Form>
     </Dialog>
   );
+}
+
+/** Goes to the board on which a tile was saved. */
+export function openSaved(projectId: string, boardId: string, title: string): void {
+  forget('board');
+  toast(`Saved: ${title}`);
+  navigate(`/p/${projectId}/boards/${boardId}`);
 }
 
 async function make(

@@ -13,12 +13,10 @@ import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { boardTime } from '../question/board-time.ts';
 import { changeTiles } from '../questions/questions-client.ts';
-import { SaveTileDialog } from '../questions/save-tile-dialog.tsx';
-import { forget } from '../resource.ts';
-import { address, navigate } from '../router.ts';
+import { openSaved, SaveTileDialog } from '../questions/save-tile-dialog.tsx';
+import { address } from '../router.ts';
 import { hasRange, useRange } from '../time/range.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { toast } from '../ui/toasts.tsx';
 
 /** A tile of a board whose statement is on the page. */
 export interface OpenedTile {
@@ -65,10 +63,8 @@ export function SaveStatement(props: {
             ),
           );
           onSaved();
-          forget('board');
-          toast(`Saved: ${title}`);
           onClose();
-          navigate(`/p/${projectId}/boards/${boardId}`);
+          openSaved(projectId, boardId, title);
         }}
       >
         {choice}

@@ -1,5 +1,5 @@
-// A small site all day long: what does an event cost where so few come that the engine is busier with inserts than with
-// rows, and how soon is it queryable?
+// What an event of a small site costs, and how soon it is queryable: so few come that inserts take the engine longer
+// than their rows.
 
 import { createHash } from 'node:crypto';
 import type { Part, Stack } from '../../../test/harness/servers/stack.ts';

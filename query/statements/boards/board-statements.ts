@@ -19,7 +19,7 @@ import { databaseOf } from '../views/project-views.ts';
 import { tableQuestion } from '../views/table-question.ts';
 
 /** What {from:DateTime64}, {to:DateTime64} and {timezone:String} stand for. */
-export interface StatementTime {
+interface StatementTime {
   fromMs: number;
   toMs: number;
   timezone: string;
@@ -43,7 +43,7 @@ export interface BoardStatements {
 }
 
 interface Parts {
-  /** Undefined in a process without a store: what its parser would say is said when the statement runs. */
+  /** Undefined in a process without a store, which checks texts alone: the parser judges when the statement runs. */
   groups: Groups<Statements> | undefined;
   turns: StatementTurns;
   limits: StatementLimits;

@@ -15,7 +15,7 @@ export type Layer = {
   isMark: boolean;
 };
 
-/** `lines` are those that are switched on, by their places among `all` of the chart. */
+/** `shown`: the lines that are switched on, with their places among all lines of the chart. */
 export function layersOf(shown: readonly { line: Line; index: number }[], kind: PlotKind): Layer[] {
   if (kind === 'line' || kind === 'bars')
     return shown.map(({ line, index }) => ({

@@ -14,7 +14,7 @@ export type TooltipRow = {
   change?: string;
 };
 
-/** `lines` are all of the chart, of which those in `hidden`, by their names, are switched off. */
+/** `lines`: all of the chart. `hidden`: the names of those that are switched off. */
 export function tooltipRows(
   lines: readonly Line[],
   hidden: ReadonlySet<string>,

@@ -1,19 +1,12 @@
 // Visits by country on a map, with the greatest of them below it: its code comes with the map.
 
 import { WorldMap } from '../../charts/world-map.tsx';
-import type { Ranking } from './cards.ts';
-import { RankedList } from './ranked-list.tsx';
-import { type RankedRow, scaleOf } from './rows.ts';
+import { type DrawnRanking, RankedList } from './ranked-list.tsx';
+import { scaleOf } from './rows.ts';
 
 const shownRows = 3;
 
-export function PlaceMap(props: {
-  label: string;
-  ranking: Ranking;
-  rows: readonly RankedRow[];
-  isLoading: boolean;
-  onOpen: (row: RankedRow) => void;
-}) {
+export function PlaceMap(props: DrawnRanking) {
   const { label, rows } = props;
   const values = new Map(
     rows.flatMap(({ texts: [code], value }) =>

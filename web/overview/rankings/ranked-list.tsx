@@ -7,19 +7,20 @@ import { percent } from '../../ui/figures.ts';
 import type { Ranking } from './cards.ts';
 import type { RankedRow } from './rows.ts';
 
+/** What is drawn of a ranking, as a list or on a map. */
+export type DrawnRanking = {
+  label: string;
+  ranking: Ranking;
+  rows: readonly RankedRow[];
+  isLoading: boolean;
+  onOpen: (row: RankedRow) => void;
+};
+
 /**
  * `total`: what shares are taken of. `most`: the value whose bar is as long as the list is wide. `isLoading`: the
  * second measure may be on its way; where it has come and lacks a row, the row has a dash.
  */
-export function RankedList(props: {
-  label: string;
-  ranking: Ranking;
-  rows: readonly RankedRow[];
-  total: number;
-  most: number;
-  isLoading: boolean;
-  onOpen: (row: RankedRow) => void;
-}) {
+export function RankedList(props: DrawnRanking & { total: number; most: number }) {
   const { label, ranking, rows, total, most, isLoading, onOpen } = props;
   const { figure, second } = ranking;
   const secondName = second?.name ?? 'Share';

@@ -11,7 +11,7 @@ import { Fault } from '../../ui/fault.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import type { Card, Ranking } from './cards.ts';
-import { RankedList } from './ranked-list.tsx';
+import { type DrawnRanking, RankedList } from './ranked-list.tsx';
 import { conditionOf, type RankedRow, scaleOf } from './rows.ts';
 import { type Asked, useRanking } from './use-ranking.ts';
 
@@ -101,13 +101,7 @@ function Tab(props: RankingProps & { title: string; ranking: Ranking }) {
   );
 }
 
-function Drawn(props: {
-  label: string;
-  ranking: Ranking;
-  rows: readonly RankedRow[];
-  isLoading: boolean;
-  onOpen: (row: RankedRow) => void;
-}) {
+function Drawn(props: DrawnRanking) {
   const { ranking, rows } = props;
   if (rows.length === 0) return <p class="hint">Nothing in this range.</p>;
   if (ranking.isOnMap) return <Loaded load={loadMap} name="the map" with={props} />;

@@ -46,7 +46,7 @@ export type Ranked = {
 const shownGroups = 10;
 
 /** A question with all that the page asks of it. */
-export function askedSpec(
+function askedSpec(
   { conditions, segments, includeCookieless }: Asked,
   spec: InsightQuerySpec,
 ): InsightQuerySpec {
