@@ -20,6 +20,7 @@ import { buckets } from './platform/broker/buckets.ts';
 import { createProfileQueue } from './platform/broker/queues/profile-queue.ts';
 import { shardOf } from './platform/broker/topology.ts';
 import type { Config } from './platform/config.ts';
+import { createEmbedOrigins } from './platform/dashboards/embed-origins.ts';
 import type { Entrance } from './platform/door/entrance.ts';
 import { createHttp, type NodeHttpRoute } from './platform/http/http.ts';
 import { createOperatorRoutes, type MetricsPage } from './platform/http/operator-routes.ts';
@@ -83,7 +84,7 @@ export async function openPort(
       ...(exports?.routes ?? []),
       ...(live ? [agentsRoute(foundation), ...statementRoutes(foundation)] : []),
       operatorRoutes,
-      ...webPages(config),
+      ...webPages(config, foundation),
       frontPage,
       modelsPage,
     ],
@@ -130,9 +131,9 @@ function statementRoutes({ statements, authenticate, log }: Foundation): NodeHtt
 }
 
 /** Where people can sign in. */
-function webPages({ roles }: Config): NodeHttpRoute[] {
+function webPages({ roles }: Config, { control, clock }: Foundation): NodeHttpRoute[] {
   const pages = roles.includes('control')
-    ? createWebPages(join(import.meta.dirname, 'web'))
+    ? createWebPages(join(import.meta.dirname, 'web'), createEmbedOrigins(control.shares, clock))
     : undefined;
   return pages === undefined ? [] : [pages];
 }

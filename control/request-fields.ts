@@ -123,3 +123,27 @@ export function requiredField(field: string, text: string): string {
   if (text === '') throw invalidArgument(field, 'is required');
   return text;
 }
+
+interface TextList {
+  max: number;
+  maxCharacters: number;
+  /** The form that is kept; undefined where the text is none. */
+  read(text: string): string | undefined;
+  /** The rest of the sentence after the field's name. */
+  rule: string;
+}
+
+/** Each text once, in the form that is kept. The error names the text by its place. */
+export function listField(
+  field: string,
+  texts: readonly string[],
+  { max, maxCharacters, read, rule }: TextList,
+): readonly string[] {
+  if (texts.length > max) throw invalidArgument(field, `must have at most ${max}`);
+  const kept = texts.map((text, index) => {
+    const item = text.length > maxCharacters ? undefined : read(text.trim());
+    if (item !== undefined) return item;
+    throw invalidArgument(`${field}[${index}]`, `${rule}, of at most ${maxCharacters} characters`);
+  });
+  return [...new Set(kept)];
+}

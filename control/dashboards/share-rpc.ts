@@ -8,6 +8,11 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { newId, sha256 } from '../../platform/access/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ShareRecord } from '../../platform/dashboards/dashboard-list.ts';
+import {
+  embedOrigin,
+  maxEmbedOriginCharacters,
+  maxEmbedOrigins,
+} from '../../platform/dashboards/embed-origins.ts';
 import { overviewId } from '../../platform/dashboards/overview-dashboard.ts';
 import {
   type CreateShareRequest,
@@ -23,6 +28,7 @@ import type { ProjectsByOrganization } from '../projects/by-organization.ts';
 import { nowText, timestampOf } from '../record-times.ts';
 import {
   invalidArgument,
+  listField,
   newPasswordField,
   optionalDisplayNameField,
   requiredField,
@@ -57,6 +63,7 @@ export async function createShare(
   const displayName = optionalDisplayNameField('displayName', request.displayName);
   const expireTimeMs = expireTimeField(request, clock);
   const password = request.password && newPasswordField('password', request.password);
+  const embedOrigins = embedOriginsField('embedOrigins', request.embedOrigins);
   // A link would outlive the first proof of the address.
   refuseUnproven(customers, caller);
   const { projectId, organizationId, customerId } = caller;
@@ -71,6 +78,7 @@ export async function createShare(
     ...(password !== '' && { passwordHash: await passwords.hash(password, asking) }),
     createTime: nowText(clock),
     ...(expireTimeMs !== undefined && { expireTimeMs }),
+    ...(embedOrigins.length > 0 && { embedOrigins }),
   };
   const outcome = await changeList<Outcome>(dashboardBuckets, projectId, (list) => {
     const isThere =
@@ -141,8 +149,18 @@ function expireTimeField({ expireTime }: CreateShareRequest, clock: Clock): numb
   throw invalidArgument('expireTime', 'must be in the future, before the year 10000');
 }
 
+function embedOriginsField(field: string, texts: readonly string[]): readonly string[] {
+  return listField(field, texts, {
+    max: maxEmbedOrigins,
+    maxCharacters: maxEmbedOriginCharacters,
+    read: embedOrigin,
+    rule: 'must be an https origin such as https://example.com, or http of localhost',
+  });
+}
+
 function shareMessage(record: ShareRecord): Share {
   const { id, dashboardId, displayName, createTime, expireTimeMs, passwordHash } = record;
+  const { embedOrigins = [] } = record;
   return create(ShareSchema, {
     id,
     dashboardId,
@@ -150,5 +168,6 @@ function shareMessage(record: ShareRecord): Share {
     createTime: timestampOf(createTime),
     ...(expireTimeMs !== undefined && { expireTime: timestampFromMs(expireTimeMs) }),
     hasPassword: passwordHash !== undefined,
+    embedOrigins: [...embedOrigins],
   });
 }

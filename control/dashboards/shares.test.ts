@@ -112,6 +112,28 @@ it('a share that has ended takes no place of another', async () => {
   expect(ids).not.toContain(ended?.id);
 });
 
+it('a share keeps the origins of the sites that may show it in a frame, each once', async () => {
+  const { share } = await dashboards.createShare({
+    dashboardId,
+    embedOrigins: ['https://Example.com/', 'https://example.com', 'http://localhost:3000'],
+  });
+  expect(share?.embedOrigins).toEqual(['https://example.com', 'http://localhost:3000']);
+  expect(await listed()).toEqual([share]);
+});
+
+it.each([
+  [['https://a.example', 'https://b.example', 'http://c.example'], 'embedOrigins[2]: must be an'],
+  [['https://a.example; script-src *'], 'embedOrigins[0]: must be an https origin'],
+  [[`https://${'a'.repeat(255)}.example`], 'embedOrigins[0]: must be an https origin'],
+  [Array.from({ length: 11 }, (_, at) => `https://${at}.example`), 'embedOrigins: must have at'],
+])('the origins %j are refused', async (embedOrigins, message) => {
+  await expect(dashboards.createShare({ dashboardId, embedOrigins })).rejects.toMatchObject({
+    code: Code.InvalidArgument,
+    rawMessage: expect.stringContaining(message),
+  });
+  expect(await listed()).toEqual([]);
+});
+
 it.each([
   ['an end in the past', { expireTime: timestampFromMs(nowMs) }, 'expireTime'],
   ['a short password', { password: 'short' }, 'password'],

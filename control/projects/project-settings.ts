@@ -21,7 +21,7 @@ import {
   ExclusionsSchema,
   type UpdateRequest,
 } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { displayNameField, invalidArgument, timezoneField } from '../request-fields.ts';
+import { displayNameField, invalidArgument, listField, timezoneField } from '../request-fields.ts';
 
 type ProjectSettings = Pick<
   ProjectRecord,
@@ -110,28 +110,4 @@ function exclusionsField(field: string, sent: ExclusionsMessage): Exclusions {
     countries: read('countries'),
     userAgents: read('userAgents'),
   };
-}
-
-interface TextList {
-  max: number;
-  maxCharacters: number;
-  /** The form that is kept; undefined where the text is none. */
-  read(text: string): string | undefined;
-  /** The rest of the sentence after the field's name. */
-  rule: string;
-}
-
-/** Each text once. */
-function listField(
-  field: string,
-  texts: readonly string[],
-  { max, maxCharacters, read, rule }: TextList,
-): readonly string[] {
-  if (texts.length > max) throw invalidArgument(field, `must have at most ${max}`);
-  const kept = texts.map((text, index) => {
-    const item = text.length > maxCharacters ? undefined : read(text.trim());
-    if (item !== undefined) return item;
-    throw invalidArgument(`${field}[${index}]`, `${rule}, of at most ${maxCharacters} characters`);
-  });
-  return [...new Set(kept)];
 }

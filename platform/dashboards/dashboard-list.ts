@@ -29,6 +29,8 @@ export interface ShareRecord {
   passwordHash?: string;
   createTime: string;
   expireTimeMs?: number;
+  /** The sites that may show it in a frame, at most 10; absent, none may. */
+  embedOrigins?: readonly string[];
 }
 
 /** One aggregate: the dashboards of a project and all their shares. */
@@ -73,6 +75,13 @@ function isShare(value: unknown): value is ShareRecord {
   return (
     hasTexts(value, names) &&
     ['string', 'undefined'].includes(typeof Reflect.get(value, 'passwordHash')) &&
-    ['number', 'undefined'].includes(typeof Reflect.get(value, 'expireTimeMs'))
+    ['number', 'undefined'].includes(typeof Reflect.get(value, 'expireTimeMs')) &&
+    isOptionalList(Reflect.get(value, 'embedOrigins'))
+  );
+}
+
+function isOptionalList(value: unknown): boolean {
+  return (
+    value === undefined || (Array.isArray(value) && value.every((one) => typeof one === 'string'))
   );
 }

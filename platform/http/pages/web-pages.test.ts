@@ -12,6 +12,7 @@ import { createWebPages } from './web-pages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-pages-'));
 const web = join(folder, 'web');
+const originsOf = new Map([['shr_framed', ['https://a.example', 'http://localhost:3000']]]);
 let server: HttpServer;
 beforeAll(async () => {
   mkdirSync(join(web, 'assets'), { recursive: true });
@@ -29,7 +30,7 @@ beforeAll(async () => {
     '../outside.js': 'secret',
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(web, name), text);
-  const pages = createWebPages(web);
+  const pages = createWebPages(web, (token) => originsOf.get(token) ?? []);
   if (pages === undefined) throw new Error('no pages');
   server = await startHttp({
     host: '127.0.0.1',
@@ -103,6 +104,34 @@ describe.each([
       vary: 'accept, accept-encoding',
     });
     expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it.each(['/s/shr_framed', '/s/shr_framed/', '/s/shr_framed?theme=dark'])(
+    'the page at %s may be in frames of its origins, and no browser keeps it',
+    async (path) => {
+      const plain = await ask('/', browser);
+      const known = { ...browser, 'if-none-match': String(plain.headers['etag']) };
+      const { status, headers, body } = await ask(path, known);
+      expect([status, body]).toEqual([200, 'the page']);
+      const ancestors = 'frame-ancestors https://a.example http://localhost:3000;';
+      expect(headers).toMatchObject({
+        'content-security-policy': policy.replace("frame-ancestors 'none';", ancestors),
+        'cross-origin-resource-policy': 'cross-origin',
+        'cache-control': 'no-store',
+      });
+      expect(headers['x-frame-options']).toBeUndefined();
+    },
+  );
+
+  it('all other pages are in no frame, and an unknown token is answered as one without origins', async () => {
+    const paths = ['/s/shr_other', '/s/shr_framed/more', '/s', '/p/shr_framed', '/r/shr_framed'];
+    const answers = await Promise.all(paths.map((path) => ask(path, browser)));
+    for (const { headers } of answers) expect(headers['content-security-policy']).toBe(policy);
+    const [unknown, none] = await Promise.all(
+      ['/s/shr_unknown', '/s/shr_none'].map((path) => ask(path, browser)),
+    );
+    const { date: _, ...headers } = unknown?.headers ?? {};
+    expect(none).toMatchObject({ status: 200, body: unknown?.body, headers });
   });
 
   it('asks again for the page each time, and is told that it has it', async () => {

@@ -2,7 +2,9 @@
 // names. Paths are looked up in a map of what was read at the start, so that no path leads into the file system.
 
 import { existsSync, readdirSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
+import type { EmbedOriginsOf } from '../../dashboards/embed-origins.ts';
 import type { NodeHttpRoute } from '../http.ts';
 import { answerPackedFile, immutable, type PackedFile, readPackedFile } from './packed-file.ts';
 
@@ -25,14 +27,17 @@ const assetHeaders = {
   vary: 'accept-encoding',
 };
 
-/** The page runs and loads what this service sent, talks to it alone, writes no HTML by text, and is in no frame. */
+/** The page runs and loads what this service sent, talks to it alone, and writes no HTML by text. */
+const policyFor = (ancestors: string): string =>
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+  `font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${ancestors}; ` +
+  "require-trusted-types-for 'script'; trusted-types 'none'";
+
+/** It is in no frame. */
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-    "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
-    "require-trusted-types-for 'script'; trusted-types 'none'",
+  'content-security-policy': policyFor("'none'"),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
@@ -42,10 +47,13 @@ const pageHeaders = {
 
 /**
  * Reads `folder`, which has `index.html` and `assets/`, once; undefined where the web app was not built. Throws where
- * it has more than 8 MiB. Must be the last route but the front page: it takes each path that a client of the app may
+ * it has more than 8 MiB. The page of a shared dashboard may be in frames of `embedOriginsOf` its token. Must be the last route but the front page: it takes each path that a client of the app may
  * have.
  */
-export function createWebPages(folder: string): NodeHttpRoute | undefined {
+export function createWebPages(
+  folder: string,
+  embedOriginsOf: EmbedOriginsOf = () => [],
+): NodeHttpRoute | undefined {
   const indexFile = join(folder, 'index.html');
   if (!existsSync(indexFile)) return undefined;
   const index = readPackedFile(indexFile);
@@ -58,9 +66,27 @@ export function createWebPages(folder: string): NodeHttpRoute | undefined {
       return true;
     }
     if (!isPagePath(path) || !/\btext\/html\b/.test(request.headers.accept ?? '')) return false;
-    answerPackedFile(request, response, index, pageHeaders);
+    const origins = embedOriginsOf(/^\/s\/([^/]+)\/?$/.exec(path)?.[1] ?? '');
+    if (origins.length === 0) answerPackedFile(request, response, index, pageHeaders);
+    else answerEmbedded(request, response, index, origins);
     return true;
   };
+}
+
+/** No browser keeps it: a copy would be shown in frames after the share has ended. */
+function answerEmbedded(
+  request: IncomingMessage,
+  response: ServerResponse,
+  index: PackedFile,
+  origins: readonly string[],
+): void {
+  delete request.headers['if-none-match'];
+  answerPackedFile(request, response, index, {
+    ...pageHeaders,
+    'cache-control': 'no-store',
+    'content-security-policy': policyFor(origins.join(' ')),
+    'cross-origin-resource-policy': 'cross-origin',
+  });
 }
 
 /** Every file and method of the service has a point in its path, and REST is below /v1. */

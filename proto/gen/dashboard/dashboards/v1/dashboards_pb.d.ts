@@ -373,6 +373,13 @@ export declare type Share = Message<"dashboard.dashboards.v1.Share"> & {
    * @generated from field: bool has_password = 6;
    */
   hasPassword: boolean;
+
+  /**
+   * The origins of the sites that may show it in a frame; none, no site may.
+   *
+   * @generated from field: repeated string embed_origins = 20;
+   */
+  embedOrigins: string[];
 };
 
 /**
@@ -1180,6 +1187,14 @@ export declare type CreateShareRequest = Message<"dashboard.dashboards.v1.Create
    * @generated from field: string password = 4;
    */
   password: string;
+
+  /**
+   * At most 10 origins whose sites may show it in a frame, such as https://example.com:8443; http for localhost and
+   * 127.0.0.1 alone. None: no site may.
+   *
+   * @generated from field: repeated string embed_origins = 20;
+   */
+  embedOrigins: string[];
 };
 
 /**
