@@ -26,6 +26,11 @@ interface PeopleOptions {
   /** Named and anonymous together: the last `merges` of them were never named. */
   profiles: number;
   merges: number;
+  /**
+   * `scattered` unless given: a profile's events lie one by one over all days, and so do those of each of its five
+   * sessions. `visits`: they come as visits of five events within five minutes.
+   */
+  coming?: 'scattered' | 'visits';
 }
 
 /** Begins the distinct id of a profile, before its number from 0. */
@@ -44,7 +49,7 @@ export async function storePeople(
   const projects = `['${without.projectId}', '${merged.projectId}']`;
   for (let from = 0; from < options.events; from += eventsPerInsert) {
     const count = Math.min(eventsPerInsert, options.events - from);
-    await runStatement(stack, eventsSql(projects, options.profiles, from, count));
+    await runStatement(stack, eventsSql(projects, options, from, count));
   }
   const owners = options.profiles - options.merges;
   await runStatement(stack, profilesSql(projects, owners));
@@ -71,12 +76,33 @@ async function makeProjects(stack: Stack): Promise<[People, People]> {
   }
 }
 
-function eventsSql(projects: string, profiles: number, from: number, count: number): string {
+function eventsSql(
+  projects: string,
+  { profiles, coming = 'scattered' }: PeopleOptions,
+  from: number,
+  count: number,
+): string {
+  // An event a second, backwards from now. Of visits sixty are under way at once.
+  const visit = 'intDiv(number, 300) * 60 + number % 60';
+  const { kind, person, session, secondsAgo } = {
+    scattered: {
+      kind: 'number % 2',
+      person: `number % ${profiles}`,
+      session: `intDiv(number, ${profiles}) % 5`,
+      secondsAgo: 'number % 5000000',
+    },
+    visits: {
+      kind: 'intDiv(number, 60) % 2',
+      person: `(${visit}) % ${profiles}`,
+      session: visit,
+      secondsAgo: 'number',
+    },
+  }[coming];
   return `INSERT INTO events (project_id, event_id, kind, distinct_id, session_id, occur_time, receive_time, browser, agent, place)
-    SELECT arrayJoin(${projects}), generateUUIDv4(), if(number % 2 = 0, 'page_view', 'click'),
-      ${distinctSql(`number % ${profiles}`)} AS distinct,
-      reinterpretAsUUID(sipHash128(distinct, intDiv(number, ${profiles}) % 5)),
-      now64(3) - number % 5000000, now64(3) - number % 5000000,
+    SELECT arrayJoin(${projects}), generateUUIDv4(), if(${kind} = 0, 'page_view', 'click'),
+      ${distinctSql(person)} AS distinct,
+      reinterpretAsUUID(sipHash128(distinct, ${session})),
+      now64(3) - ${secondsAgo}, now64(3) - ${secondsAgo},
       ${whereFromSql}
     FROM numbers(${from}, ${count})`;
 }
