@@ -5,6 +5,7 @@ import './styles/base.css';
 import './styles/parts.css';
 import './styles/shell.css';
 import { render } from 'preact';
+import { isFramed } from './media.ts';
 import { listenForLinks } from './router.ts';
 import { resumeSession } from './session.ts';
 import { App } from './shell/app.tsx';
@@ -12,6 +13,6 @@ import { applyTheme } from './shell/theme.ts';
 
 applyTheme();
 listenForLinks();
-void resumeSession();
+if (!isFramed) void resumeSession();
 const root = document.getElementById('app');
 if (root) render(<App />, root);

@@ -1,6 +1,9 @@
-// What a page asks of the screen.
+// What a page asks of the screen and of the window.
 
 import { useEffect, useState } from 'preact/hooks';
+
+/** Whether the page is in a frame of another one: it is a shared board there, without a session and its keys. */
+export const isFramed = window.parent !== window;
 
 /** Whether a media query holds, as it changes: for what CSS cannot say, such as the columns of a table. */
 export function useMedia(query: string): boolean {

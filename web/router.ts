@@ -1,6 +1,7 @@
 // The address bar is the state of every page: path, query and nothing else.
 
 import { computed, signal } from '@preact/signals';
+import { isFramed } from './media.ts';
 
 /** What a page gets of its address: the parameters that the route's pattern names, decoded. */
 export type PageProps = { params: Record<string, string> };
@@ -71,7 +72,10 @@ export function match(pattern: string, path: string): Record<string, string> | u
   return params;
 }
 
-/** Plain `<a href>` elements move without a load; a modifier key, a target or a download leave them to the browser. */
+/**
+ * Plain `<a href>` elements move without a load; a modifier key, a target or a download leave them to the browser.
+ * Those of a frame open a tab of their own: no page but a shared board is shown in frames.
+ */
 export function listenForLinks(): void {
   window.addEventListener('popstate', () => {
     const before = address.peek().path;
@@ -82,6 +86,7 @@ export function listenForLinks(): void {
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (isFramed && link) link.target = '_blank';
     if (!link?.href || link.target || link.hasAttribute('download')) return;
     const to = new URL(link.href);
     if (to.origin !== window.location.origin || to.pathname.includes('.')) return;

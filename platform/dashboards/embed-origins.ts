@@ -13,7 +13,7 @@ export const maxEmbedOriginCharacters = 255;
  */
 const originForm = /^(https?):\/\/([a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*)(?::\d+)?$/;
 const loopback = new Set(['localhost', '127.0.0.1']);
-/** While the broker has not confirmed memory for this long, a share may have ended. As SharedDashboardsService has it. */
+/** While the broker has not confirmed memory for this long, a share may have ended: nor does Render show it then. */
 const staleAfterMs = 10_000;
 
 /**
@@ -23,10 +23,18 @@ const staleAfterMs = 10_000;
 export function embedOrigin(text: string): string | undefined {
   const sent = text.trim().toLowerCase().replace(/\/$/, '');
   if (/[\s/?#@\\]/.test(sent.replace(/^https?:\/\//, ''))) return undefined;
-  const origin = URL.canParse(sent) ? new URL(sent).origin : '';
+  const origin = originOf(sent);
   const [, scheme, host = ''] = originForm.exec(origin) ?? [];
   if (scheme === undefined || (scheme === 'http' && !loopback.has(host))) return undefined;
   return origin;
+}
+
+function originOf(text: string): string {
+  try {
+    return new URL(text).origin;
+  } catch {
+    return '';
+  }
 }
 
 /** The origins that may show the page of a token in a frame. Empty: no site may. */

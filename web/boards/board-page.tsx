@@ -2,7 +2,6 @@
 
 import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import { explain } from '../client.ts';
 import { type PartTables, partIn } from '../exports/shown-tables.ts';
 import { BotsNote, botsWhere } from '../filter/bots.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
@@ -12,18 +11,17 @@ import { Freshness } from '../results/provenance.tsx';
 import { BoardFault } from '../retries/busy-note.tsx';
 import type { PageProps } from '../router.ts';
 import { address, setQuery } from '../router.ts';
-import { loadCode } from '../shell/load-code.ts';
 import { RangePicker } from '../time/range.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
-import { toast } from '../ui/toasts.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { savedRangeName, useBoard } from './board-data.ts';
 import { BoardTiles } from './board-tiles.tsx';
 import { NewBoard } from './boards-page.tsx';
 import { draftOf } from './draft.ts';
+import { ExportMenu } from './sharing/export-menu.tsx';
 import '../styles/boards.css';
 
 export function Page({ params }: PageProps) {
@@ -53,8 +51,7 @@ export function Page({ params }: PageProps) {
 }
 
 /** Links and the fields of questions are loaded when they are first needed: most readers of a board only read. */
-const loadShareDialog = async () => (await import('./share-dialog.tsx')).ShareDialog;
-const loadBoardExport = async () => (await import('../exports/board-export.ts')).exportBoard;
+const loadShareDialog = async () => (await import('./sharing/share-dialog.tsx')).ShareDialog;
 const loadEditor = async () => (await import('./board-editor.tsx')).BoardEditor;
 
 function ReadBoard(props: {
@@ -78,7 +75,7 @@ function ReadBoard(props: {
           <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
           <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
           <FullScreenButton show={async () => full.current?.requestFullscreen()} />
-          <ExportButton board={board} tables={tables} />
+          <ExportMenu board={board} tables={tables} />
           {hasRole(Role.ADMIN) ? (
             <button type="button" onClick={() => setOpen('share')}>
               <Icon name="share" />
@@ -115,7 +112,7 @@ function ReadBoard(props: {
         <Loaded
           load={loadShareDialog}
           name="the links"
-          with={{ projectId, boardId: dashboard.id, onClose: close }}
+          with={{ projectId, board: dashboard, onClose: close }}
         />
       ) : null}
       {open === 'copy' ? (
@@ -131,29 +128,6 @@ function FullScreenButton({ show }: { show: () => Promise<void> }) {
     <button type="button" onClick={() => void show().catch(() => undefined)}>
       <Icon name="expand" />
       Full screen
-    </button>
-  );
-}
-
-/** Takes away what the tiles show. */
-function ExportButton(props: { board: RenderResponse; tables: ReadonlyMap<string, PartTables> }) {
-  const { board, tables } = props;
-  const take = async (): Promise<void> => {
-    try {
-      const exportBoard = await loadCode(loadBoardExport, new AbortController().signal);
-      exportBoard(board, (id) => tables.get(id));
-    } catch (cause) {
-      toast(explain(cause).what);
-    }
-  };
-  return (
-    <button
-      type="button"
-      title="The rows of all tiles as CSV files"
-      onClick={() => void take()}
-      disabled={board.dashboard?.tiles.length === 0}
-    >
-      Export
     </button>
   );
 }

@@ -12,6 +12,7 @@ import {
 import { GivenAnnotations } from '../annotations/known-annotations.ts';
 import { Field } from '../fields/field.tsx';
 import { areBotsCounted, BotsNote, botsWhere } from '../filter/bots.tsx';
+import { isFramed } from '../media.ts';
 import { useResource } from '../resource.ts';
 import { idOfDrawing } from '../results/drawings/tile-drawings.ts';
 import { Freshness } from '../results/provenance.tsx';
@@ -122,7 +123,7 @@ function Board({ board, note }: { board: RenderResponse; note: ComponentChildren
     content.case === 'insight' ? [content.value] : [],
   );
   return (
-    <main class="page shared">
+    <main class="page shared" data-framed={isFramed}>
       <div class="page-head">
         <h1 tabIndex={-1}>{board.displayName}</h1>
         {time ? (
@@ -132,7 +133,7 @@ function Board({ board, note }: { board: RenderResponse; note: ComponentChildren
         ) : null}
         <BotsNote bots={botsWhere(board.hasBots)} />
       </div>
-      {board.description ? <p class="hint">{board.description}</p> : null}
+      {board.description && !isFramed ? <p class="hint">{board.description}</p> : null}
       {note}
       <GivenAnnotations.Provider value={notes}>
         <HasRangeInAddress.Provider value={false}>
@@ -157,7 +158,7 @@ function Board({ board, note }: { board: RenderResponse; note: ComponentChildren
       <p class="hint">
         {answers.length > 0 ? <Freshness answers={answers} zone={zone} /> : null}
         {renderTime ? `, answered at ${formatTime(toDate(renderTime), 'clock', zone)}. ` : null}
-        Made with Millrace.
+        {isFramed ? null : 'Made with Millrace.'}
       </p>
     </main>
   );

@@ -2,6 +2,7 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { isFramed } from '../media.ts';
 import type { PageProps } from '../router.ts';
 import { address, moves, navigate } from '../router.ts';
 import { type Route, routeOf } from '../routes.ts';
@@ -18,6 +19,17 @@ import { Sidebar } from './sidebar.tsx';
 import { TopBar } from './top-bar.tsx';
 
 export function App() {
+  return isFramed ? <Framed /> : <Windowed />;
+}
+
+/** A shared board and nothing else: what a session may do is not offered within another page. */
+function Framed() {
+  const found = routeOf(address.value.path);
+  if (found?.route.pattern !== '/s/:token') return <NoPage />;
+  return <Page route={found.route} params={found.params} />;
+}
+
+function Windowed() {
   useShortcuts();
   const found = routeOf(address.value.path);
   return (

@@ -1,15 +1,17 @@
 // Light, dark, or as the system says. The choice stays in this browser.
 
 import { signal } from '@preact/signals';
+import { isFramed } from '../media.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
 const name = 'millrace-theme';
 
 function stored(): Theme {
-  // A page in a frame of another site says its theme in its address: nothing of this browser is read there.
+  // A shared board says its theme in its address: nothing of this browser is read for it, nor may a frame read it.
   const asked = new URLSearchParams(window.location.search).get('theme');
-  const value = asked ?? localStorage.getItem(name);
+  const isShared = isFramed || window.location.pathname.startsWith('/s/');
+  const value = asked ?? (isShared ? 'system' : localStorage.getItem(name));
   return value === 'light' || value === 'dark' ? value : 'system';
 }
 

@@ -47,8 +47,8 @@ const pageHeaders = {
 
 /**
  * Reads `folder`, which has `index.html` and `assets/`, once; undefined where the web app was not built. Throws where
- * it has more than 8 MiB. The page of a shared dashboard may be in frames of `embedOriginsOf` its token. Must be the last route but the front page: it takes each path that a client of the app may
- * have.
+ * it has more than 8 MiB. The page of a shared dashboard may be in frames of `embedOriginsOf` its token. Must be the
+ * last route but the front page: it takes each path that a client of the app may have.
  */
 export function createWebPages(
   folder: string,
