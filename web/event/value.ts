@@ -34,16 +34,22 @@ type Properties = ActivityEvent['autoProperties'];
 
 /** The text of one property; '' where it is absent. */
 export function textOf(properties: Properties, key: string): string {
-  const found = properties[key];
+  // A name may be one that every object has.
+  const found = Object.hasOwn(properties, key) ? properties[key] : undefined;
   return found ? typedValue(found).text : '';
 }
 
 /** The page of an event without its origin, however it was told, as people read it. */
-export function pageOf({ autoProperties }: Pick<ActivityEvent, 'autoProperties'>): string {
+export function pageOf(event: Pick<ActivityEvent, 'autoProperties'>): string {
+  return readablePath(rawPageOf(event));
+}
+
+/** The same as it is stored. */
+export function rawPageOf({ autoProperties }: Pick<ActivityEvent, 'autoProperties'>): string {
   const path = textOf(autoProperties, '$pathname');
-  if (path) return readablePath(path);
+  if (path) return path;
   const url = textOf(autoProperties, '$url');
-  return readablePath(URL.canParse(url) ? new URL(url).pathname : url);
+  return URL.canParse(url) ? new URL(url).pathname : url;
 }
 
 /** "Berlin, DE": as much of it as is known. */

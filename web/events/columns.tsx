@@ -1,19 +1,25 @@
-// The columns of stored events.
+// The columns of stored events: of their fields and of their properties.
 
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { pageOf, placeOf, typedValue } from '../event/value.ts';
+import { pageOf, placeOf, textOf, typedValue } from '../event/value.ts';
+import { propertyName } from '../filter/condition.ts';
 import { kindName } from '../results/names.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { Time } from '../time/time.tsx';
 import type { Column } from '../ui/table.tsx';
+import { ColumnEdge } from './column-edge.tsx';
+import { type FieldId, isField, propertyOf, type ShownColumn, withWidth } from './shown-columns.ts';
+import type { ColumnsState } from './use-columns.ts';
 
-const when: Column<ActivityEvent> = {
+type EventColumn = Column<ActivityEvent>;
+
+const when: EventColumn = {
   name: 'Time',
   width: '152px',
   cell: ({ occurTime }) => <Time at={occurTime} as="moment" />,
 };
 
-const kind: Column<ActivityEvent> = {
+const kind: EventColumn = {
   name: 'Kind',
   width: 'minmax(120px, 1.2fr)',
   cell: (event) => (
@@ -23,26 +29,26 @@ const kind: Column<ActivityEvent> = {
   ),
 };
 
-const who: Column<ActivityEvent> = {
+const who: EventColumn = {
   name: 'Who',
   width: 'minmax(96px, 1.4fr)',
   cell: ({ distinctId }) => <span title={distinctId}>{distinctId}</span>,
 };
 
-/** For a phone. */
-export const fewColumns: readonly Column<ActivityEvent>[] = [
+/** For a phone, where nobody has chosen others. */
+const fewColumns: readonly EventColumn[] = [
   { ...when, width: '104px', cell: ({ occurTime }) => <Time at={occurTime} as="short" /> },
   { ...kind, width: 'minmax(0, 1.3fr)' },
   { ...who, width: 'minmax(0, 1fr)' },
 ];
 
-export const storedColumns: readonly Column<ActivityEvent>[] = [
-  when,
+const ofFields: Record<FieldId, EventColumn> = {
+  time: when,
   kind,
   who,
-  { name: 'Page', width: 'minmax(96px, 1.4fr)', cell: (event) => pageOf(event) },
-  { name: 'Place', width: 'minmax(80px, 1fr)', cell: (event) => placeOf(event) },
-  {
+  page: { name: 'Page', width: 'minmax(96px, 1.4fr)', cell: (event) => pageOf(event) },
+  place: { name: 'Place', width: 'minmax(80px, 1fr)', cell: (event) => placeOf(event) },
+  properties: {
     name: 'Properties',
     width: 'minmax(120px, 2.4fr)',
     cell: ({ customProperties }) => {
@@ -54,7 +60,22 @@ export const storedColumns: readonly Column<ActivityEvent>[] = [
       );
     },
   },
-];
+  visit: idColumn('Visit id', ({ sessionId }) => sessionId),
+  profile: idColumn('Profile id', ({ profileId }) => profileId),
+  event: idColumn('Event id', ({ eventId }) => eventId),
+};
+
+function idColumn(name: string, idOf: (event: ActivityEvent) => string): EventColumn {
+  return {
+    name,
+    width: 'minmax(96px, 1fr)',
+    cell: (event) => (
+      <span class="mono" title={idOf(event)}>
+        {idOf(event)}
+      </span>
+    ),
+  };
+}
 
 const maxShown = 6;
 
@@ -64,4 +85,48 @@ function inShort(properties: ActivityEvent['customProperties']): string {
     .slice(0, maxShown)
     .map(([key, value]) => `${key}=${readablePath(typedValue(value).text)}`)
     .join('  ');
+}
+
+/** What is sent by the page begins with a dollar sign; the rest is the event's own. */
+export function propertyText(event: ActivityEvent, property: string): string {
+  const isAuto = property.startsWith('$');
+  return textOf(isAuto ? event.autoProperties : event.customProperties, property);
+}
+
+/** As heads and the choice of columns name it. */
+export function columnName(id: string): string {
+  return isField(id) ? ofFields[id].name : propertyName(propertyOf(id) ?? id);
+}
+
+function columnOf({ id, widthPx }: ShownColumn): EventColumn {
+  const usual = isField(id) ? ofFields[id] : propertyColumn(propertyOf(id) ?? id);
+  return { ...usual, id, ...(widthPx === undefined ? {} : { width: `${widthPx}px` }) };
+}
+
+function propertyColumn(property: string): EventColumn {
+  return {
+    name: propertyName(property),
+    width: 'minmax(96px, 1fr)',
+    cell: (event) => {
+      const text = readablePath(propertyText(event, property));
+      return <span title={text}>{text}</span>;
+    },
+  };
+}
+
+/** As the table takes them, with edges that make them wider. */
+export function tableColumns(state: ColumnsState, isNarrow: boolean): readonly EventColumn[] {
+  const { columns, areUsual, change, tryWidth, keepWidth } = state;
+  if (isNarrow && areUsual) return fewColumns;
+  return columns.map((shown) => ({
+    ...columnOf(shown),
+    edge: (
+      <ColumnEdge
+        name={columnName(shown.id)}
+        onWidth={(widthPx) => tryWidth(shown.id, widthPx)}
+        onEnd={keepWidth}
+        onAutomatic={() => change(withWidth(columns, shown.id, undefined))}
+      />
+    ),
+  }));
 }

@@ -21,13 +21,17 @@ import { type Paged, usePages } from '../pages.ts';
 import { address, setQuery } from '../router.ts';
 import { RangePicker, useRange } from '../time/range.tsx';
 import { currentZone } from '../time/time.tsx';
+import { download } from '../ui/download.ts';
 import { Fault } from '../ui/fault.tsx';
 import { figure, plural } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Table } from '../ui/table.tsx';
-import { fewColumns, storedColumns } from './columns.tsx';
+import { tableColumns } from './columns.tsx';
+import { ColumnsDialog } from './columns-dialog.tsx';
 import { NoEvents } from './no-events.tsx';
+import { rowsCsv } from './rows-csv.ts';
+import { type ColumnsState, useColumns } from './use-columns.ts';
 
 const pageSize = 250;
 
@@ -44,7 +48,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
   const bots = who || profileId || sessionId ? 'none' : seen;
   const asked = withoutBots(conditions, bots);
   const range = useRange();
-  const isNarrow = useMedia(narrow);
+  const columns = useColumns(projectId);
   const [opened, setOpened] = useState<ActivityEvent>();
   // A visit is short and may be of any day: it is shown whole.
   const timeRange = sessionId
@@ -59,11 +63,10 @@ export function StoredTab({ projectId }: { projectId: string }) {
   const of = `${kinds} ${writeSegments(segments)} ${writeConditions(asked) ?? ''} ${who} ${profileId} ${sessionId} ${span}`;
   const key = bots && `events ${projectId} ${of}`;
   const list = usePages(key, async (pageToken, end) => {
-    const filters = asked.map(toPropertyFilter);
     const { events, nextPageToken } = await activity.list(
       {
-        ...{ kinds, filters, ...segments, pageSize, pageToken, ...timeRange },
-        ...{ distinctId: who, profileId, sessionId },
+        ...{ kinds, filters: asked.map(toPropertyFilter), ...segments, ...timeRange },
+        ...{ distinctId: who, profileId, sessionId, pageSize, pageToken },
       },
       inProject(projectId, end),
     );
@@ -86,19 +89,52 @@ export function StoredTab({ projectId }: { projectId: string }) {
         <Only name="Profile" query="profile" value={profileId} />
         <Only name="Visit" query="session" value={sessionId} />
         <span class="grow" />
-        <button type="button" aria-label="Load again" title="Load again" onClick={list.reload}>
-          <Icon name="refresh" />
-        </button>
-        <ExportMenu {...{ projectId, what: 'events', conditions: asked, params }} />
+        <LoadAgain onPress={list.reload} />
+        <ColumnsButton state={columns} />
+        <ExportMenu
+          {...{ projectId, what: 'events', conditions: asked, params }}
+          onShown={() => downloadRows(list.rows, columns)}
+        />
         {sessionId ? null : <RangePicker />}
       </div>
       <Fault cause={list.error} retry={list.reload} />
-      <Rows {...{ list, isNarrow, projectId, bots }} onOpen={setOpened} listKey={key} />
+      <Rows {...{ list, columns, projectId, bots }} onOpen={setOpened} listKey={key} />
       {opened ? (
         <EventDrawer event={opened} projectId={projectId} onClose={() => setOpened(undefined)} />
       ) : null}
     </section>
   );
+}
+
+function LoadAgain({ onPress }: { onPress: () => void }) {
+  return (
+    <button type="button" aria-label="Load again" title="Load again" onClick={onPress}>
+      <Icon name="refresh" />
+    </button>
+  );
+}
+
+function ColumnsButton({ state }: { state: ColumnsState }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <Icon name="table" />
+        Columns
+      </button>
+      {isOpen ? (
+        <ColumnsDialog
+          columns={state.columns}
+          onChange={state.change}
+          onClose={() => setOpen(false)}
+        />
+      ) : null}
+    </>
+  );
+}
+
+function downloadRows(rows: readonly ActivityEvent[], { columns }: ColumnsState): void {
+  download('events-shown.csv', 'text/csv', rowsCsv(rows, columns));
 }
 
 function momentsOf({ from, to }: { from: Date; to: Date }): { from: string; to: string } {
@@ -126,13 +162,14 @@ function Only({ name, query, value }: { name: string; query: string; value: stri
 
 function Rows(props: {
   list: Paged<ActivityEvent>;
-  isNarrow: boolean;
+  columns: ColumnsState;
   onOpen: (event: ActivityEvent) => void;
   listKey: string | undefined;
   projectId: string;
   bots: Bots;
 }) {
   const { list } = props;
+  const isNarrow = useMedia(narrow);
   if (list.rows.length === 0)
     return (
       <div class="events-room">
@@ -149,7 +186,7 @@ function Rows(props: {
         key={props.listKey}
         label="Stored events, newest first"
         rows={list.rows}
-        columns={props.isNarrow ? fewColumns : storedColumns}
+        columns={tableColumns(props.columns, isNarrow)}
         rowKey={({ eventId }) => eventId}
         onOpen={props.onOpen}
         onEnd={list.more}

@@ -24,8 +24,10 @@ export function ExportMenu(props: {
   /** Those of `GET /export` that select rows; empty ones select nothing. */
   params: Record<string, string>;
   conditions: readonly Condition[];
+  /** Takes the rows that are loaded, in the columns that are shown. */
+  onShown?: () => void;
 }) {
-  const { projectId, what, params, conditions } = props;
+  const { projectId, what, params, conditions, onShown } = props;
   const [isBusy, setBusy] = useState(false);
   const take = async ({ format, extension, columns }: (typeof formats)[number]): Promise<void> => {
     setBusy(true);
@@ -65,6 +67,7 @@ export function ExportMenu(props: {
           {form.name}
         </MenuItem>
       ))}
+      {onShown ? <MenuItem onChoose={onShown}>CSV of these rows and columns</MenuItem> : null}
       {hasRole(Role.MEMBER)
         ? formats.map((form) => (
             <MenuItem key={form.extension} onChoose={() => void (isBusy || keep(form))}>

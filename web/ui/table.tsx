@@ -6,6 +6,10 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 
 export type Column<T> = {
   name: string;
+  /** Tells columns of one name apart. */
+  id?: string;
+  /** Stands at the right edge of its head. */
+  edge?: ComponentChildren;
   /** A share of the width for columns that may shrink, or a width in px. */
   width?: string;
   isNumber?: boolean;
@@ -130,15 +134,15 @@ function headOf<T>(columns: readonly Column<T>[], sorting: Sorting | undefined):
   return (
     <div class="table-head" role="row" aria-rowindex={1}>
       {columns.map((column) => (
-        <Head key={column.name} {...column} sorting={sorting} />
+        <Head key={column.id ?? column.name} {...column} sorting={sorting} />
       ))}
     </div>
   );
 }
 
 function cellsOf<T>(columns: readonly Column<T>[], row: T): ComponentChildren {
-  return columns.map(({ name, isNumber, cell }) => (
-    <span key={name} role="gridcell" class={isNumber ? 'number' : 'clip'}>
+  return columns.map(({ name, id, isNumber, cell }) => (
+    <span key={id ?? name} role="gridcell" class={isNumber ? 'number' : 'clip'}>
       {cell(row)}
     </span>
   ));
@@ -148,10 +152,20 @@ function Head(props: {
   name: string;
   isNumber?: boolean;
   order?: string;
+  edge?: ComponentChildren;
   sorting: Sorting | undefined;
 }) {
   const { name, order, sorting } = props;
   const style = props.isNumber ? 'number' : '';
+  if (props.edge)
+    return (
+      <span role="columnheader" class="edged" aria-label={name}>
+        <span class="clip" title={name}>
+          {name}
+        </span>
+        {props.edge}
+      </span>
+    );
   if (!sorting || order === undefined)
     return (
       <span role="columnheader" class={style}>
