@@ -37,6 +37,7 @@ import {
   type Stored,
 } from './run/insight-runs.ts';
 import type { InsightStatement } from './run/run-insight.ts';
+import { unlessLeft } from './run/single-flight.ts';
 import { rangeOfReads } from './run/stored-version.ts';
 import { checkWork } from './run/work-bound.ts';
 import { daysOfQuestion } from './sources/day-cells.ts';
@@ -121,12 +122,13 @@ async function runQuestion(
   const storedFor = ({ question: { notes } }: Planned): Stored => {
     const range = rangeOfReads(notes.reads);
     const key = `${range.fromMs} ${range.toMs}`;
-    const stored = together.stored.get(key) ?? runs.stored(projectId, range, completeUntilMs);
+    const stored =
+      together.stored.get(key) ?? runs.stored(projectId, range, completeUntilMs, notes.properties);
     together.stored.set(key, stored);
     return stored;
   };
   await checkWork(asked, () => storedFor(firstPlan).seen(), deadline);
-  const facts = await factsOf(runs, call, firstPlan, together);
+  const facts = await factsOf(runs, call, firstPlan, storedFor(firstPlan), together);
   const plan = facts === undefined ? firstPlan : planOf(asked, facts);
   const { question } = plan;
   const sources = sourcesOf(question);
@@ -168,16 +170,22 @@ async function readParts(
   return { parts, rows };
 }
 
-/** What planning would have liked to know; undefined where that is nothing. */
+/** What planning would have liked to know, from the look at what was stored where that tells it; undefined for nothing. */
 async function factsOf(
   runs: InsightRuns,
   { projectId, deadline }: InsightCall,
   { question: { notes } }: Planned,
+  stored: Stored,
   together: AskedTogether,
 ): Promise<Facts | undefined> {
   if (!asksFacts(notes)) return undefined;
-  const look = () => readFacts(runs.smallReads(projectId), projectId, notes, deadline);
-  return together.facts.get(JSON.stringify([...notes.properties]), deadline.signal, look);
+  const { signal } = deadline;
+  const properties = [...notes.properties];
+  const look = async () =>
+    properties.every((property) => stored.properties.has(property))
+      ? (await unlessLeft(stored.seen(), signal)).facts
+      : readFacts(runs.smallReads(projectId), projectId, notes, deadline);
+  return together.facts.get(JSON.stringify(properties), signal, look);
 }
 
 /** Where breakdowns count users, which groups a user counts in. */

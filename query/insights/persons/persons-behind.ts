@@ -9,7 +9,6 @@ import { traitsMessage } from '../../profiles/stored-profile.ts';
 import { planOf } from '../forms/forms.ts';
 import { onlyPart } from '../forms/grouped-rows.ts';
 import { readProfiles, storedProfiles } from '../forms/top/user-profiles.ts';
-import { asksFacts, readFacts } from '../read/property-types.ts';
 import type { Behind, Question } from '../read/question.ts';
 import { textsOf } from '../read/rows.ts';
 import { rangeOfReads, readStoredVersion } from '../run/stored-version.ts';
@@ -49,10 +48,8 @@ export async function keysBehind(
   if (behind === undefined) throw new Error('the question asks for no persons');
   const { notes } = planOf(asked).question;
   const range = rangeOfReads(notes.reads);
-  const [{ events }, facts] = await Promise.all([
-    readStoredVersion(clickhouse, projectId, range, deadline),
-    asksFacts(notes) ? readFacts(clickhouse, projectId, notes, deadline) : undefined,
-  ]);
+  const asks = [...notes.properties];
+  const { events, facts } = await readStoredVersion(clickhouse, projectId, range, deadline, asks);
   const refusal = tooMuchWork(asked, events, parent);
   if (refusal !== undefined) throw refusal;
   const keysOf = async (page: Behind): Promise<string[]> => {

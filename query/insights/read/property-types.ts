@@ -6,7 +6,6 @@
 
 import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
 import type { Deadline } from '../../deadline.ts';
-import { createBindings } from '../../filters/bindings.ts';
 import { readRows } from '../../read-rows.ts';
 import type { PlanNotes } from './plan-notes.ts';
 import { textsOf } from './rows.ts';
@@ -35,31 +34,42 @@ export function asksFacts({ properties, asksDeletions }: PlanNotes): boolean {
   return properties.size > 0 || asksDeletions;
 }
 
-const deletionsPart = 'deletions';
+const typesPart = 'types';
+export const changesPart = 'changes';
+/** Of all types that a question asks for; beyond it nobody knows anything. */
+export const maxTypesCharacters = 1_048_576;
+/** Rows of a part, a text and texts. Of the parameters `project` and `properties`. */
+export const typesSql = `SELECT '${typesPart}' AS part, toString(property) AS name, groupUniqArray(toString(type)) AS found FROM property_keys
+  WHERE project_id = {project:String} AND (type = 'cut' OR property IN {properties:Array(String)})
+  GROUP BY name`;
+const sql = `${typesSql}
+  UNION ALL SELECT '${changesPart}', '', ['', toString(sum(deletions))] FROM project_changes WHERE project_id = {project:String}`;
 
 /** What planning has asked for. Throws as readRows does. */
 export async function readFacts(
   clickhouse: RowReader,
-  projectId: string,
+  project: string,
   { properties }: Pick<PlanNotes, 'properties'>,
   deadline: Deadline,
 ): Promise<Facts> {
-  const bindings = createBindings();
-  const project = bindings.bind('String', projectId);
-  const sql = `SELECT 'types' AS part, toString(property) AS name, groupUniqArray(toString(type)) AS found FROM property_keys
-    WHERE project_id = ${project} AND (type = 'cut' OR property IN ${bindings.bind('Array(String)', [...properties])})
-    GROUP BY name
-    UNION ALL SELECT '${deletionsPart}', toString(sum(deletions)), emptyArrayString() FROM project_changes WHERE project_id = ${project}`;
-  const bounds = { deadline, maxRows: 1_000, maxCharacters: 1_048_576 };
-  const result = await readRows(clickhouse, { sql, params: bindings.params }, bounds);
+  const params = { project, properties: [...properties] };
+  const bounds = { deadline, maxRows: 1_000, maxCharacters: maxTypesCharacters };
+  const result = await readRows(clickhouse, { sql, params }, bounds);
   if (result.kind === 'too-large' || result.stopped) return noFacts;
+  return factsIn(result.rows, properties);
+}
+
+/** Of the parts of types and changes, the second of whose texts counts deletions. */
+export function factsIn(rows: readonly unknown[][], properties: Iterable<string>): Facts {
   const types = new Map<string, Set<StoredType>>(
     [...properties].map((property) => [property, new Set()]),
   );
   const facts: Facts = { types, hasDeletions: false };
-  for (const [part, name, found] of result.rows) {
-    if (part === deletionsPart) facts.hasDeletions = Number(name) > 0;
-    for (const type of textsOf(found)) {
+  for (const [part, name, found] of rows) {
+    const texts = textsOf(found);
+    if (part === changesPart) facts.hasDeletions = Number(texts[1]) > 0;
+    if (part !== typesPart) continue;
+    for (const type of texts) {
       const known = storedTypes.find((stored) => stored === type);
       if (known === undefined) facts.types = undefined;
       else types.get(String(name))?.add(known);

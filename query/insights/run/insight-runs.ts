@@ -59,6 +59,8 @@ export interface Stored {
   range: Range;
   /** Known before the statement begins. */
   completeUntilMs: number | undefined;
+  /** Whose types it tells. */
+  properties: ReadonlySet<string>;
   /** Reads it once, whoever asks: beside the statement, unless that depends on it. */
   seen(): Promise<Seen>;
 }
@@ -68,7 +70,7 @@ export interface Seen extends StoredVersion {
   isSettled: boolean;
 }
 
-interface Cached extends Rows, Seen {
+interface Cached extends Rows, Pick<Seen, 'version' | 'isSettled'> {
   completeUntilMs: number | undefined;
   cachedAtMs: number;
 }
@@ -103,14 +105,19 @@ export class InsightRuns {
     this.#keptDays = new KeptDays(options);
   }
 
-  /** What a statement depends on that reads this range. One check at a time of a range, whoever asks. */
-  stored(projectId: string, range: Range, completeUntilMs: number | undefined): Stored {
+  /** What a statement depends on that reads this range. One check at a time of a range and properties, whoever asks. */
+  stored(
+    projectId: string,
+    range: Range,
+    completeUntilMs: number | undefined,
+    properties: ReadonlySet<string> = new Set(),
+  ): Stored {
     const key = JSON.stringify([projectId, range.fromMs, range.toMs]);
+    const checkKey = JSON.stringify([key, ...properties]);
     const check = async (signal: AbortSignal): Promise<Seen> => {
       const retainedFromMs = this.options.retainedFrom?.(projectId);
-      const read = await readStoredVersion(this.smallReads(projectId), projectId, range, {
-        signal,
-      });
+      const look = this.smallReads(projectId);
+      const read = await readStoredVersion(look, projectId, range, { signal }, [...properties]);
       // Where old events leave the sum of the range, it may come back to a number of before.
       const version =
         retainedFromMs === undefined ? read.version : `${read.version} ${retainedFromMs}`;
@@ -119,14 +126,14 @@ export class InsightRuns {
     let seen: Promise<Seen> | undefined;
     const look = (): Promise<Seen> => {
       if (seen !== undefined) return seen;
-      seen = this.#checks.join(key, timeLimit(versionTimeoutMs), check);
+      seen = this.#checks.join(checkKey, timeLimit(versionTimeoutMs), check);
       // A question that is refused meanwhile does not wait for it; another one of a board looks again.
       seen.catch(() => {
         seen = undefined;
       });
       return seen;
     };
-    return { range, completeUntilMs, seen: look };
+    return { range, completeUntilMs, properties, seen: look };
   }
 
   /** `stored` is of the events that the statement reads. Throws as runInsight does, and what readFailure reads. */
@@ -149,8 +156,8 @@ export class InsightRuns {
       // A new question does not wait for its version. The look begins first: the rows miss nothing that it has seen.
       const looked = latest.seen();
       const run = this.#runWithKept(asker, statement, shared);
-      const [rows, seen] = await Promise.all([run, looked]);
-      const result = { ...rows, ...seen, completeUntilMs, cachedAtMs: this.#nowMs() };
+      const [rows, { version, isSettled }] = await Promise.all([run, looked]);
+      const result = { ...rows, version, isSettled, completeUntilMs, cachedAtMs: this.#nowMs() };
       this.#cache.set(key, result);
       return result;
     });
