@@ -170,7 +170,7 @@ async function readParts(
   return { parts, rows };
 }
 
-/** What planning would have liked to know, from the look at what was stored where that tells it; undefined for nothing. */
+/** What planning would have liked to know, with what was stored where that tells it; undefined for nothing. */
 async function factsOf(
   runs: InsightRuns,
   { projectId, deadline }: InsightCall,
