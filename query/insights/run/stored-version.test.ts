@@ -11,6 +11,7 @@ import {
   SessionMetric,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { planOf } from '../forms/forms.ts';
+import { noFacts } from '../read/property-types.ts';
 import { readQuestion } from '../read/question.ts';
 import { rangeOfReads, readStoredVersion } from './stored-version.ts';
 
@@ -46,4 +47,21 @@ it('is another version for another range, where as much is stored in both', asyn
     (await readStoredVersion(store, 'a project', { fromMs, toMs: untilMs }, limit)).version;
   expect(await versionOf(toMs)).toBe(await versionOf(toMs));
   expect(await versionOf(toMs)).not.toBe(await versionOf(toMs + dayMs));
+});
+
+it('is read alone where the types of properties are too much to read', async () => {
+  const ofVersion = '["events","7",[]]';
+  const names = JSON.stringify(['types', 'x'.repeat(1_048_576), ['int']]);
+  const store: RowReader = {
+    select: async ({ sql }, onRow) => {
+      for (const row of sql.includes('property_keys') ? [names, ofVersion] : [ofVersion]) {
+        if (!onRow(row)) return;
+      }
+    },
+  };
+  const limit = { signal: new AbortController().signal };
+  const range = { fromMs, toMs };
+  const alone = await readStoredVersion(store, 'a project', range, limit);
+  const beside = await readStoredVersion(store, 'a project', range, limit, ['x']);
+  expect(beside).toEqual({ ...alone, events: 7, facts: noFacts });
 });
