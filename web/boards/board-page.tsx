@@ -21,7 +21,7 @@ import { savedRangeName, useBoard } from './board-data.ts';
 import { BoardTiles } from './board-tiles.tsx';
 import { NewBoard } from './boards-page.tsx';
 import { draftOf } from './draft.ts';
-import { ExportMenu } from './sharing/export-menu.tsx';
+import { ExportButton } from './sharing/export-button.tsx';
 import '../styles/boards.css';
 
 export function Page({ params }: PageProps) {
@@ -75,7 +75,7 @@ function ReadBoard(props: {
           <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
           <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
           <FullScreenButton show={async () => full.current?.requestFullscreen()} />
-          <ExportMenu board={board} tables={tables} />
+          <ExportButton board={board} tables={tables} />
           {hasRole(Role.ADMIN) ? (
             <button type="button" onClick={() => setOpen('share')}>
               <Icon name="share" />
