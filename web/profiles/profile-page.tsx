@@ -17,6 +17,7 @@ import { ErasureState } from './erasure-state.tsx';
 import { ProfileHead } from './profile-head.tsx';
 import { deviceOf, placeOf, profilesClient } from './profiles-client.ts';
 import { Visits } from './visits.tsx';
+import { FirstSource, LifetimeValue } from './worth/worth-tiles.tsx';
 import '../styles/profiles.css';
 
 export function Page({ params }: PageProps) {
@@ -36,7 +37,7 @@ function Person({ projectId, id }: { projectId: string; id: string }) {
   return (
     <>
       <ProfileHead projectId={projectId} profile={profile} />
-      <Numbers profile={profile} />
+      <Numbers projectId={projectId} profile={profile} />
       <div class="profile-columns">
         <div class="stack">
           <Traits profile={profile} />
@@ -48,7 +49,7 @@ function Person({ projectId, id }: { projectId: string; id: string }) {
   );
 }
 
-function Numbers({ profile }: { profile: Profile }) {
+function Numbers({ projectId, profile }: { projectId: string; profile: Profile }) {
   const { activity } = profile;
   return (
     <dl class="numbers">
@@ -64,6 +65,8 @@ function Numbers({ profile }: { profile: Profile }) {
         <dt>Visits</dt>
         <dd>{figure(activity?.sessions ?? 0n)}</dd>
       </div>
+      <LifetimeValue projectId={projectId} profile={profile} />
+      <FirstSource projectId={projectId} profile={profile} />
       <div>
         <dt>First seen</dt>
         <dd class="small">

@@ -1,20 +1,25 @@
 // A person's events as visits: each a timeline with what happened and how long after the step before.
 
 import { createClient } from '@connectrpc/connect';
+import { useState } from 'preact/hooks';
 import {
   type ActivityEvent,
   ActivityService,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject, transport } from '../client.ts';
 import { Steps } from '../event/steps.tsx';
+import { pageOf } from '../event/value.ts';
 import { usePages } from '../pages.ts';
 import { Time, toDate } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { milliseconds, plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
+import { sumsOf, sumTexts } from './worth/payments.ts';
 
 const activity = createClient(ActivityService, transport);
 const pageSize = 200;
+/** A longer visit is folded until somebody opens it. */
+const maxOpenEvents = 20;
 
 /** Newest first, as the events come; a visit's own events too. */
 function visitsOf(events: readonly ActivityEvent[]): ActivityEvent[][] {
@@ -38,14 +43,29 @@ export function Visits({ projectId, profileId }: { projectId: string; profileId:
       return { rows: page.events, next: page.nextPageToken };
     },
   );
+  const visits = visitsOf(rows);
+  // Once asked for, of all visits, and of those that come later.
+  const [areOpen, setOpen] = useState<boolean>();
   return (
     <section class="card">
-      <h2>Visits</h2>
+      <div class="row between">
+        <h2>Visits</h2>
+        {rows.length > 0 ? (
+          <button type="button" onClick={() => setOpen(areOpen === false)}>
+            {areOpen === false ? 'Unfold all' : 'Fold all'}
+          </button>
+        ) : null}
+      </div>
       <Fault cause={error} retry={reload} />
       {isLoading && rows.length === 0 ? <Loading of="visits" /> : null}
       {!isLoading && !error && rows.length === 0 ? <p class="hint">No event is stored.</p> : null}
-      {visitsOf(rows).map((visit) => (
-        <Visit key={visit[0]?.sessionId} visit={visit} />
+      {visits.map((visit, index) => (
+        <Visit
+          key={`${visit[0]?.sessionId} ${areOpen}`}
+          visit={visit}
+          isOpen={areOpen ?? visit.length <= maxOpenEvents}
+          isCut={hasMore && index === visits.length - 1}
+        />
       ))}
       {hasMore ? (
         <div>
@@ -58,19 +78,36 @@ export function Visits({ projectId, profileId }: { projectId: string; profileId:
   );
 }
 
-function Visit({ visit }: { visit: ActivityEvent[] }) {
-  const [last, first] = [visit[0]?.occurTime, visit.at(-1)?.occurTime];
-  const lengthMs = first && last ? toDate(last).getTime() - toDate(first).getTime() : 0;
+/** `isCut`: older events of it may follow, so that nothing is summed up yet. */
+function Visit(props: { visit: ActivityEvent[]; isOpen: boolean; isCut: boolean }) {
+  const { visit, isOpen, isCut } = props;
   return (
-    <details class="visit" open={visit.length <= 20}>
+    <details class="visit" open={isOpen}>
       <summary>
-        <Time at={first} />
-        <span class="hint">
-          {plural(visit.length, 'event')}
-          {lengthMs > 0 ? `, ${milliseconds(lengthMs)}` : ''}
-        </span>
+        <Time at={visit.at(-1)?.occurTime} />
+        {isCut ? (
+          <span class="hint clip grow">the latest {plural(visit.length, 'event')}</span>
+        ) : (
+          <Summary visit={visit} />
+        )}
       </summary>
       <Steps newestFirst={visit} />
     </details>
+  );
+}
+
+function Summary({ visit }: { visit: ActivityEvent[] }) {
+  const [last, first] = [visit[0]?.occurTime, visit.at(-1)?.occurTime];
+  const lengthMs = first && last ? toDate(last).getTime() - toDate(first).getTime() : 0;
+  const length = lengthMs > 0 ? `, ${milliseconds(lengthMs)}` : '';
+  const entry = visit.findLast(({ kind }) => kind === 'page_view');
+  const page = entry && pageOf(entry);
+  return (
+    <>
+      <span class="hint clip grow" title={page}>
+        {`${plural(visit.length, 'event')}${length}${page ? `, from ${page}` : ''}`}
+      </span>
+      <span>{sumTexts(sumsOf(visit)).join(', ')}</span>
+    </>
   );
 }

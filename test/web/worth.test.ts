@@ -1,0 +1,107 @@
+// What a user's page says of payments, of the first source and of visits, in a real browser, beside what was sent.
+
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import {
+  batchCreate,
+  eventually,
+  listActivity,
+  newEvent,
+  untilCounted,
+} from '../harness/clients/client.ts';
+import { identify, profileOf } from '../harness/clients/profile-client.ts';
+import { axe } from '../harness/web/accessibility.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs, type Reader } from '../harness/web/web-app.ts';
+
+const timeout = patienceMs;
+const hourMs = 3_600_000;
+
+describe.runIf(hasBrowser)('the page of a user', () => {
+  const app = useWebApp();
+  let reader: Reader & { page: Page };
+  const [first, second] = [randomUUID(), randomUUID()];
+  const startMs = Date.now() - 5 * hourMs;
+  const at = (sessionId: string, afterMs: number, fields: Parameters<typeof newEvent>[0]) =>
+    newEvent({
+      ...{ distinctId: 'ada', sessionId },
+      occurTime: new Date(startMs + afterMs).toISOString(),
+      ...fields,
+    });
+  const viewOf = (url: string, referrer = '') => ({
+    kind: 'page_view',
+    autoProperties: {
+      $url: { stringValue: url },
+      ...(referrer && { $referrer: { stringValue: referrer } }),
+    },
+  });
+  const paid = (amount: object, currency: string) => ({
+    kind: 'purchase',
+    customProperties: { amount, currency: { stringValue: currency } },
+  });
+
+  beforeAll(async () => {
+    const campaign = 'https://shop.example/start?utm_source=newsletter&utm_medium=email';
+    const events = [
+      at(first, 0, viewOf(campaign, 'https://www.google.com/search')),
+      at(first, 61_000, paid({ doubleValue: 0.1 }, 'EUR')),
+      at(first, 62_000, paid({ doubleValue: 0.2 }, 'EUR')),
+      at(second, hourMs, viewOf('https://shop.example/later', 'https://t.co/x')),
+      at(second, hourMs + 1_000, paid({ intValue: '1200' }, 'USD')),
+      at(second, hourMs + 2_000, paid({ intValue: '3000' }, 'EUR')),
+      // No payments.
+      at(second, hourMs + 3_000, {
+        kind: 'offer',
+        customProperties: { amount: { stringValue: '99' } },
+      }),
+      newEvent({ distinctId: 'bob', ...paid({ intValue: '7' }, 'EUR') }),
+    ];
+    expect((await batchCreate(app.stack, events)).status).toBe(200);
+    await eventually(
+      () => listActivity(app.stack, {}),
+      (list) => list.events.length === events.length,
+    );
+    await untilCounted(app.stack);
+    await identify(app.stack, { externalId: 'ada' });
+    const ada = await eventually(
+      () => profileOf(app.stack, 'ada'),
+      (profile) => profile !== undefined,
+    );
+    reader = await app.signedIn(`/p/${app.stack.projectId}/profiles/${ada?.id}`);
+  });
+
+  const tile = (name: string) => reader.page.locator('.numbers > div', { hasText: name });
+
+  it('has the sums of each currency, and the source of the first visit', async () => {
+    const value = tile('Lifetime value').locator('dd');
+    await expect
+      .poll(() => value.locator('div').allTextContents(), { timeout })
+      .toEqual(['3,000.30 EUR', '1,200 USD']);
+    const source = tile('First source').locator('dd');
+    await expect.poll(() => source.textContent(), { timeout }).toBe('Google, newsletter / email');
+    expect(await source.locator('span').getAttribute('title')).toBe('www.google.com');
+    expect(await tile('Visits').locator('dd').textContent()).toBe('2');
+  });
+
+  it('has visits that open and fold, each with what happened and what it brought', async () => {
+    const { page, faults } = reader;
+    const visits = page.locator('details.visit');
+    const open = () => visits.evaluateAll((all) => all.map((one) => one.hasAttribute('open')));
+    await expect.poll(open, { timeout }).toEqual([true, true]);
+    const summary = (n: number) => visits.nth(n).locator('summary').textContent();
+    expect(await summary(0)).toContain('4 events, 3.0 s, from /later');
+    expect(await summary(0)).toMatch(/1,200 USD, 3,000 EUR$|3,000 EUR, 1,200 USD$/);
+    expect(await summary(1)).toContain('3 events, 1 min 2 s, from /start');
+    expect(await summary(1)).toMatch(/0\.30 EUR$/);
+    await page.getByRole('button', { name: 'Fold all' }).press('Enter');
+    await expect.poll(open, { timeout }).toEqual([false, false]);
+    await visits.nth(1).locator('summary').press('Enter');
+    await expect.poll(open, { timeout }).toEqual([false, true]);
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Unfold all' }).press('Enter');
+    await expect.poll(open, { timeout }).toEqual([true, true]);
+    expect(faults).toEqual([]);
+  });
+});
