@@ -38,7 +38,12 @@ const entries = new Set([
     'demo/webhook-listen.ts',
     'load/run.ts',
   ],
-  ...['bench/run.ts', 'bench/shots.ts', 'bench/harness/processes/child.ts'],
+  ...[
+    'bench/run.ts',
+    'bench/shots.ts',
+    'bench/harness/pages/first-figure.ts',
+    'bench/harness/processes/child.ts',
+  ],
   'bench/size/print-size.ts',
   ...['sql/engine/main.ts', 'admin.ts', 'pipeline/build/worker.ts'],
   'control/operator/restart.ts',

@@ -1,7 +1,7 @@
-// `node setup/run.mjs bench/harness/pages/first-figure.js --before DIR [--pairs N]`: what a reader with a slow line waits
-// for the first figure of the overview, at this build's pages and at those of another build (its `dist/web`), in turns.
-// Each opening finds an empty cache and a session that a day's reader has: signed in, with a token to renew. One service
-// answers both, behind one way of serving pages, so that the ratio is that of the pages.
+// `node setup/run.mjs bench/harness/pages/first-figure.js --before DIR [--pairs N]`: what a reader with a slow line
+// waits for the first figure of the overview, at this build's pages and at those of another build (its `dist/web`), in
+// turns. Each opening finds an empty cache and the session of somebody who signed in before. One service answers both,
+// behind one way of serving pages, so that the ratio is that of the pages.
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
