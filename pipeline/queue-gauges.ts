@@ -1,6 +1,7 @@
 // Tells how much waits in the pipeline's streams, and for how long. The broker is asked, and not the writers: so the
 // figures are right while a writer is stuck, is loading, or has failed.
 
+import { everyBeat } from '../platform/broker/beat.ts';
 import type { NatsConnection } from '../platform/broker/nats.ts';
 import { eventsStream, profilesStream } from '../platform/broker/streams.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -27,9 +28,7 @@ export function openQueueGauges(options: QueueGaugesOptions): { close(): void } 
     for (const queue of queues) void queue.measure();
   };
   measure();
-  const timer = setInterval(measure, measureEveryMs);
-  timer.unref();
-  return { close: () => clearInterval(timer) };
+  return { close: everyBeat(measureEveryMs, measure) };
 }
 
 class QueueGauge {

@@ -1,6 +1,7 @@
 // Takes the turns of all alerts, reports or kept exports when they are due. Every process that answers questions does
 // it: the lease in a record gives each turn to one of them. What a turn does, and when the next one is, is its taker's.
 
+import { everyBeat } from '../broker/beat.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 
@@ -78,16 +79,16 @@ export function runTurns<T>(options: TurnsOptions<T>): Turns {
   };
   // A turn that takes long, as of a report whose mail server is slow, keeps its own place alone: the other is for
   // whoever comes due meanwhile.
-  const timer = setInterval(() => {
+  const stopTicking = everyBeat(tickEveryMs, () => {
     const ticked = tick()
       .catch((error: unknown) => log.warn({ err: error }, `no ${noun} has its turn`))
       .finally(() => underWay.delete(ticked));
     underWay.add(ticked);
-  }, tickEveryMs);
+  });
   return {
     tick,
     async stop() {
-      clearInterval(timer);
+      stopTicking();
       let grace: NodeJS.Timeout | undefined;
       const over = new Promise<void>((resolve) => {
         grace = setTimeout(resolve, graceMs);

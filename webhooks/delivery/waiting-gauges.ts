@@ -1,5 +1,6 @@
 // Asks the broker how many deliveries wait, by lane, by tier and parked: right for all processes together.
 
+import { everyBeat } from '../../platform/broker/beat.ts';
 import { leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import {
@@ -46,16 +47,16 @@ export function openWaitingGauges(options: GaugeOptions): { close(): void } {
     }
   };
   void measure();
-  const timer = setInterval(() => void measure(), measureEveryMs);
-  timer.unref();
-  return { close: () => clearInterval(timer) };
+  return { close: everyBeat(measureEveryMs, () => void measure()) };
 }
 
 async function measureQueues({ connection, metrics }: GaugeOptions): Promise<void> {
-  for (const { tier, stream, consumer } of queues) {
+  // All at once: one write to the broker.
+  const measureQueue = async ({ tier, stream, consumer }: (typeof queues)[number]) => {
     const state = await consumerState(connection, stream, consumer);
     metrics.waiting.set({ tier }, (state?.waiting ?? 0) + (state?.pending ?? 0));
-  }
+  };
+  await Promise.all(queues.map(measureQueue));
   const manager = await connection.jetstreamManager({ checkAPI: false });
   const { state } = await leaderInfo(manager, parkStream);
   metrics.waiting.set({ tier: 'parked' }, state.messages);

@@ -1,6 +1,7 @@
 // Tells ingest which projects fill a shard's queue, again and again while it is so: their senders are to slow down.
 // While the writer stores nothing, nobody is told: the broker's disk keeps what comes, as long as it has room.
 
+import { everyBeat } from '../../../platform/broker/beat.ts';
 import { crowdingSubject } from '../../../platform/live/live-subjects.ts';
 import { encodeCrowding } from '../../../proto/wire/live/crowding-message.ts';
 import { Backlog } from './backlog.ts';
@@ -46,14 +47,13 @@ export function tellCrowding(options: TellCrowdingOptions): CrowdingTeller {
     options.onTold(marks.length);
     if (marks.length > 0) options.send(crowdingSubject(options.shard), encodeCrowding(marks));
   };
-  const timer = setInterval(tell, tellEveryMs);
-  timer.unref();
+  const stopTelling = everyBeat(tellEveryMs, tell);
   return {
     noteStored() {
       storedMs = performance.now();
     },
     close() {
-      clearInterval(timer);
+      stopTelling();
       options.onTold(0);
     },
   };

@@ -2,6 +2,7 @@
 // hears often that it is worked on, so that no other process gets it. A message that is given back later is held until
 // then: the broker counts a delay by the clock on the wall. Pulling is queue-puller.ts's.
 
+import { everyBeat } from '../../../platform/broker/beat.ts';
 import type { NatsConnection } from '../../../platform/broker/nats.ts';
 import { queueAckWaitMs } from '../../../platform/webhooks/webhook-streams.ts';
 import type { QueuedMessage } from './queue-puller.ts';
@@ -16,13 +17,12 @@ interface HeldMessage {
 export class HeldMessages {
   readonly #connection: NatsConnection;
   readonly #held = new Map<string, HeldMessage>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopReports: () => void;
   #bytes = 0;
 
   constructor(connection: NatsConnection, ackWaitMs = queueAckWaitMs) {
     this.#connection = connection;
-    this.#timer = setInterval(() => this.#reportWork(), ackWaitMs / 3);
-    this.#timer.unref();
+    this.#stopReports = everyBeat(ackWaitMs / 3, () => this.#reportWork());
   }
 
   get count(): number {
@@ -67,7 +67,7 @@ export class HeldMessages {
 
   /** Ends the reports, and gives back what is still held. */
   stop(): void {
-    clearInterval(this.#timer);
+    this.#stopReports();
     for (const key of [...this.#held.keys()]) this.giveBack(key, 0);
   }
 

@@ -1,5 +1,6 @@
 // Pulls the messages of one durable consumer, never more than its receiver has room for. Acks are held-messages.ts's.
 
+import { pullMs } from '../../../platform/broker/beat.ts';
 import {
   createInbox,
   type Msg,
@@ -38,7 +39,6 @@ export interface QueuePuller {
 }
 
 const maxPullMessages = 256;
-const pullExpiresMs = 1_000;
 /** nats-server before 2.9.16 does not always say that a pull has expired. */
 const pullGraceMs = 500;
 /** Between two looks whether there is room, and after a pull that ended at once. */
@@ -133,11 +133,12 @@ class Puller implements QueuePuller {
     this.#isPulling = true;
     this.#received = 0;
     this.#startedMs = performance.now();
-    const request = { batch: this.#wanted, expires: nanos(pullExpiresMs) };
+    const expiresMs = pullMs();
+    const request = { batch: this.#wanted, expires: nanos(expiresMs) };
     const reply = this.#pullSubject();
     const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
     connection.publish(subject, JSON.stringify(request), { reply });
-    this.#timer = setTimeout(() => this.#end(), pullExpiresMs + pullGraceMs);
+    this.#timer = setTimeout(() => this.#end(), expiresMs + pullGraceMs);
   }
 
   #pullSubject(): string {
