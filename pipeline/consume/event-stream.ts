@@ -1,6 +1,7 @@
 // One shard's stream as the pipeline sees it: one pull after the other, single reads by sequence, acks. It keeps no
 // order and remembers no message; message-source.ts does.
 
+import { pullMs } from '../../platform/broker/beat.ts';
 import { isClustered, leaderInfo } from '../../platform/broker/cluster/leader-info.ts';
 import {
   createInbox,
@@ -56,7 +57,6 @@ export interface EventStream {
 
 const pullMessages = 2_000;
 const pullBytes = 16 * 1024 * 1024;
-const pullExpiresMs = 1_000;
 /** nats-server before 2.9.16 does not always say that a pull has expired. */
 const pullGraceMs = 500;
 /** Pause before the next pull after one that ended at once: the stream may have no leader for a moment. */
@@ -213,14 +213,12 @@ class Puller {
     this.#pulls++;
     this.#received = 0;
     this.#startedMs = performance.now();
-    const request = {
-      batch: pullMessages,
-      max_bytes: this.#maxBytes,
-      expires: nanos(pullExpiresMs),
-    };
+    const expiresMs = pullMs();
+    const expires = nanos(expiresMs);
+    const request = { batch: pullMessages, max_bytes: this.#maxBytes, expires };
     const reply = this.#pullSubject();
     this.#connection.publish(this.#nextSubject, JSON.stringify(request), { reply });
-    this.#timer = setTimeout(() => this.#end(receiver), pullExpiresMs + pullGraceMs);
+    this.#timer = setTimeout(() => this.#end(receiver), expiresMs + pullGraceMs);
   }
 
   #pullSubject(): string {

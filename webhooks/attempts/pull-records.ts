@@ -1,6 +1,7 @@
 // Takes records of attempts from the broker, some at a time: the durable consumer, which all processes share, one pull
 // after the other, and the answers to what was pulled. What becomes of the records is write-attempts.ts's.
 
+import { pullMs } from '../../platform/broker/beat.ts';
 import {
   createInbox,
   maxPayloadBytes,
@@ -30,8 +31,6 @@ const payloads: Readonly<Record<PullAnswer, string>> = {
 };
 
 export const maxPulledRecords = 1_000;
-/** A record comes into a batch within this time. */
-const pullExpiresMs = 1_000;
 /** nats-server before 2.9.16 does not always say that a pull has expired. */
 const graceMs = 500;
 /** Beside the largest message, its subject and headers count. */
@@ -46,8 +45,8 @@ export function ensureLogConsumer(connection: NatsConnection): Promise<void> {
 }
 
 /**
- * The records that come within a second, at most 1,000 and as many bytes as the broker's largest message may have.
- * Ends at once, with what came, where `signal` is aborted or the broker has no such consumer. Never throws while the
+ * The records that come within 1.25 s, at most 1,000 and as many bytes as the broker's largest message may have. Ends
+ * at once, with what came, where `signal` is aborted or the broker has no such consumer. Never throws while the
  * connection is open.
  */
 export function pullRecords(
@@ -71,13 +70,14 @@ export function pullRecords(
         if (pulled.length === maxPulledRecords) end();
       },
     });
-    const timer = setTimeout(end, pullExpiresMs + graceMs);
+    const expiresMs = pullMs();
+    const timer = setTimeout(end, expiresMs + graceMs);
     signal.addEventListener('abort', end);
     if (signal.aborted) return end();
     const request = {
       batch: maxPulledRecords,
       max_bytes: largestMessageBytes(connection) + overheadBytes,
-      expires: nanos(pullExpiresMs),
+      expires: nanos(expiresMs),
     };
     const subject = `$JS.API.CONSUMER.MSG.NEXT.${attemptLogStream}.${attemptLogConsumer}`;
     connection.publish(subject, JSON.stringify(request), { reply: inbox });
