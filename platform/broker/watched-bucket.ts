@@ -3,6 +3,7 @@
 // Not for buckets whose messages are erased by sequence: an erased record leaves memory only at the next replay.
 
 import type { Log } from '../log.ts';
+import { atBeat } from './beat.ts';
 import { BucketMemory, type HeldRecord } from './bucket-memory.ts';
 import { leaderInfo } from './cluster/leader-info.ts';
 import {
@@ -24,7 +25,7 @@ import { despiteSlowBroker } from './start/slow-broker.ts';
 
 interface WatchOptions {
   log: Log;
-  /** The time between two questions to the broker (1 s): a change that the watch missed shows after it and 250 ms. */
+  /** The most time between two questions to the broker (1 s): a change that the watch missed shows 250 ms after it. */
   confirmEveryMs?: number;
 }
 
@@ -265,9 +266,9 @@ export class WatchedBucket<T extends VersionedRecord> {
 
   #pause(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#confirmEveryMs);
+      const callOff = atBeat(this.#confirmEveryMs, resolve);
       this.#wake = () => {
-        clearTimeout(timer);
+        callOff();
         resolve();
       };
     });
