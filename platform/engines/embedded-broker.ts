@@ -13,7 +13,7 @@ import {
   readBrokerUrl,
 } from './broker-configuration.ts';
 import { createBrokerLog, readBrokerLine } from './broker-output.ts';
-import { pingBroker } from './broker-ping.ts';
+import { openBrokerPing } from './broker-ping.ts';
 import { type SupervisedChild, superviseChild } from './child.ts';
 import { whyUnusable } from './data-lock.ts';
 import { endStaleBrokers } from './stale-brokers.ts';
@@ -66,6 +66,7 @@ export async function startEmbeddedBroker(options: {
   let port = anyPort;
   const write = createBrokerLog(log.child({ part: 'nats-server' }));
   const bounds = { ...pings, ...options.pings };
+  const ping = openBrokerPing(() => readBrokerUrl(dataDir, 'operator'), log);
   const child = await superviseChild({
     name: 'nats-server',
     command: '/usr/bin/env',
@@ -82,8 +83,8 @@ export async function startEmbeddedBroker(options: {
     pings: {
       ...bounds,
       lacksRoom: () => lacksRoom(directory),
-      ping: async (signal) =>
-        pingBroker(readBrokerUrl(dataDir, 'operator'), log, { ...bounds, signal }),
+      ping: (signal) => ping.ask({ ...bounds, signal }),
+      end: () => ping.close(),
     },
     log,
   });

@@ -7,6 +7,8 @@ import { withTimeLimit } from '../memory/time-limit.ts';
 export interface Pings {
   /** Whether the process is well; a rejection counts as not. */
   ping: (signal: AbortSignal) => Promise<boolean>;
+  /** Lets go of what pings keep: none comes any more to this process. */
+  end?: () => void;
   everyMs: number;
   timeoutMs: number;
   /** One more miss than this, one after the other, is too long. */
@@ -61,5 +63,8 @@ export function watchAnswers(pings: Pings, rest: Rest, onSilent: () => void): ()
   };
   // The delay rejects once asking is stopped.
   watch().catch(() => {});
-  return () => stopping.abort();
+  return () => {
+    stopping.abort();
+    pings.end?.();
+  };
 }
