@@ -4,6 +4,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
 import './styles/shell.css';
+import './styles/print.css';
 import { render } from 'preact';
 import { isFramed } from './media.ts';
 import { listenForLinks } from './router.ts';

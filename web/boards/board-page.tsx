@@ -11,7 +11,9 @@ import { Freshness } from '../results/provenance.tsx';
 import { BoardFault } from '../retries/busy-note.tsx';
 import type { PageProps } from '../router.ts';
 import { address, setQuery } from '../router.ts';
+import { PrintedTime } from '../time/printed-time.tsx';
 import { RangePicker } from '../time/range.tsx';
+import { formatDay } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -21,7 +23,7 @@ import { savedRangeName, useBoard } from './board-data.ts';
 import { BoardTiles } from './board-tiles.tsx';
 import { NewBoard } from './boards-page.tsx';
 import { draftOf } from './draft.ts';
-import { ExportButton } from './sharing/export-button.tsx';
+import { ExportButton, PrintButton } from './sharing/export-button.tsx';
 import '../styles/boards.css';
 
 export function Page({ params }: PageProps) {
@@ -76,6 +78,7 @@ function ReadBoard(props: {
           <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
           <FullScreenButton show={async () => full.current?.requestFullscreen()} />
           <ExportButton board={board} tables={tables} />
+          <PrintButton />
           {hasRole(Role.ADMIN) ? (
             <button type="button" onClick={() => setOpen('share')}>
               <Icon name="share" />
@@ -95,7 +98,7 @@ function ReadBoard(props: {
           ) : null}
         </div>
       </div>
-      {dashboard.description ? <p class="hint">{dashboard.description}</p> : null}
+      <Subtitle board={board} />
       <BoardFault of={answer} />
       <BoardTiles
         projectId={projectId}
@@ -119,6 +122,22 @@ function ReadBoard(props: {
         <NewBoard projectId={projectId} original={dashboard} onClose={close} />
       ) : null}
     </div>
+  );
+}
+
+function Subtitle({ board }: { board: RenderResponse }) {
+  const { dashboard, time } = board;
+  return (
+    <>
+      {time ? (
+        <PrintedTime
+          of={board}
+          days={[formatDay(time.firstDay), formatDay(time.lastDay)]}
+          zone={time.timezone || 'UTC'}
+        />
+      ) : null}
+      {dashboard?.description ? <p class="hint">{dashboard.description}</p> : null}
+    </>
   );
 }
 

@@ -20,7 +20,8 @@ import { InsightResult } from '../results/insight-result.tsx';
 import { Provenance } from '../results/provenance.tsx';
 import type { Opened, Rows } from '../results/shown.ts';
 import { address, navigate, setQuery } from '../router.ts';
-import { currentZone } from '../time/time.tsx';
+import { PrintedTime } from '../time/printed-time.tsx';
+import { currentZone, formatTime } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
@@ -136,9 +137,13 @@ function AnswerFooter(props: {
   eventsHref: string | undefined;
 }) {
   const { answer, question, eventsHref } = props;
+  const { from, to } = question.range;
+  const dayOf = (moment: Date): string => formatTime(moment, 'day');
+  const lastMoment = new Date(to.getTime() - 1);
   return (
     <footer class="row between">
       <div class="provenance">
+        <PrintedTime of={answer} days={[dayOf(from), dayOf(lastMoment)]} zone={currentZone()} />
         <Provenance answer={answer} />
         <Cookieless question={question} />
       </div>

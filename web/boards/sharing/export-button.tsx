@@ -1,4 +1,4 @@
-// Takes away what the tiles of a board show: their rows as files.
+// Takes away what a board shows: the rows of its tiles as files, or the page by the browser's own print.
 
 import type { RenderResponse } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { explain } from '../../client.ts';
@@ -29,6 +29,14 @@ export function ExportButton(props: {
       disabled={board.dashboard?.tiles.length === 0}
     >
       Export
+    </button>
+  );
+}
+
+export function PrintButton() {
+  return (
+    <button type="button" title="Print or save as PDF" onClick={() => window.print()}>
+      Print
     </button>
   );
 }

@@ -60,7 +60,15 @@ export function Plot(
   const x = at === undefined ? undefined : area.xs[at];
   return (
     <>
-      <svg ref={box} width="100%" height={props.height} aria-hidden="true" {...pointer.handlers}>
+      <svg
+        ref={box}
+        width="100%"
+        height={props.height}
+        // A sheet of paper is narrower than the screen that the chart was drawn for.
+        viewBox={widthPx > 0 ? `0 0 ${widthPx} ${props.height}` : undefined}
+        aria-hidden="true"
+        {...pointer.handlers}
+      >
         {widthPx === 0 ? null : (
           <>
             <Axes {...props} drawing={drawing} />
