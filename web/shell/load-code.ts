@@ -73,15 +73,25 @@ async function askBuild(signal: AbortSignal): Promise<'same' | 'another' | undef
 
 const reloadedMark = 'millrace-reloaded';
 
-/** Loads the page anew, unless that was done and no page was shown since; answers whether it does. */
+/** Undefined where the browser keeps nothing for the page: in a frame of another site it may forbid to. */
+function tabStorage(): Storage | undefined {
+  try {
+    return window.sessionStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Loads the page anew, unless that was done and no page was shown since, or cannot be noted; answers whether it does. */
 export function reloadOnce(): boolean {
-  if (sessionStorage.getItem(reloadedMark) !== null) return false;
-  sessionStorage.setItem(reloadedMark, 'yes');
+  const storage = tabStorage();
+  if (storage === undefined || storage.getItem(reloadedMark) !== null) return false;
+  storage.setItem(reloadedMark, 'yes');
   window.location.reload();
   return true;
 }
 
 /** A page is shown: the next one that fails may be loaded anew. */
 export function pageIsShown(): void {
-  sessionStorage.removeItem(reloadedMark);
+  tabStorage()?.removeItem(reloadedMark);
 }
