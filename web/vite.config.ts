@@ -7,6 +7,9 @@ const service = 'http://127.0.0.1:8080';
 // The service takes its session's cookie from its own origin only.
 const handOn = { target: service, headers: { origin: service } };
 
+/** A page is a file of its own, though another page may take a part of it. */
+const isShared = (id: string): boolean => !/-page\.tsx$|palette-boards\.ts$/.test(id);
+
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [worldMap()],
@@ -26,7 +29,20 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
     // The entry names every file: a character of each name's hash is a tenth of a kB of it.
-    rolldownOptions: { output: { chunkFileNames: 'assets/[name]-[hash:7].js' } },
+    rolldownOptions: {
+      output: {
+        chunkFileNames: 'assets/[name]-[hash:7].js',
+        // A file costs a slow line its latency, six at a time: what each page needs is one file, and what this many
+        // pages share is another. With fewer pages the first load of a form that needs little grows, with more the
+        // overview has more files.
+        codeSplitting: {
+          groups: [
+            { name: 'start', tags: ['$initial'], priority: 2 },
+            { name: 'shared', test: isShared, minShareCount: 6 },
+          ],
+        },
+      },
+    },
   },
   server: {
     proxy: {
