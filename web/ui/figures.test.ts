@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { milliseconds, percent } from './figures.ts';
+import { change, changeInPoints, isUnchanged, milliseconds, percent } from './figures.ts';
 
 it.each([
   [999, '999 ms'],
@@ -19,4 +19,32 @@ it.each([
   [0.253, '25%'],
 ])('writes a share of %d', (share, text) => {
   expect(percent(share)).toBe(text);
+});
+
+it.each([
+  [112, 100, '+12%'],
+  [9_990, 10_000, '−0.1%'],
+  [9_996, 10_000, '0.0%'],
+  [10_004, 10_000, '0.0%'],
+  [7, 7, '0.0%'],
+  [7, 0, undefined],
+])('writes the change to %d from %d', (now, before, text) => {
+  expect(change(now, before)).toBe(text);
+});
+
+it.each([
+  [9_996, 10_000, true],
+  [9_990, 10_000, false],
+  [0, 0, true],
+  [1, 0, false],
+])('takes %d after %d for unchanged where the change rounds to zero', (now, before, is) => {
+  expect(isUnchanged(now, before)).toBe(is);
+});
+
+it.each([
+  [0.5, 0.488, '+1.2 pp'],
+  [0.488, 0.5, '−1.2 pp'],
+  [0.4998, 0.5, '0.0 pp'],
+])('writes the points to %d from %d', (now, before, text) => {
+  expect(changeInPoints(now, before)).toBe(text);
 });

@@ -22,11 +22,30 @@ export function percent(share: number): string {
   return `${(share * 100).toFixed(digits)}%`;
 }
 
-/** The change from `before`, with its sign: +12%; undefined where nothing was before. */
+/** What a change that rounds to nothing reads as: it has no sign, and is neither good nor bad news. */
+const unchanged = '0.0';
+
+/** The change from `before`, with its sign: +12%; undefined where nothing was before, 0.0% where it rounds to zero. */
 export function change(now: number, before: number): string | undefined {
   if (before === 0) return undefined;
   const share = (now - before) / before;
-  return `${share > 0 ? '+' : share < 0 ? '−' : '±'}${percent(Math.abs(share))}`;
+  return isUnchanged(now, before) ? `${unchanged}%` : signed(share, percent(Math.abs(share)));
+}
+
+/** Whether the change from `before`, in percent, rounds to zero. */
+export function isUnchanged(now: number, before: number): boolean {
+  return now === before || Math.abs(((now - before) / before) * 100).toFixed(1) === unchanged;
+}
+
+/** The change between two shares of 1 in percentage points: +1.2 pp; 0.0 pp where it rounds to zero. */
+export function changeInPoints(now: number, before: number): string {
+  const points = (now - before) * 100;
+  const size = Math.abs(points).toFixed(1);
+  return `${size === unchanged ? size : signed(points, size)} pp`;
+}
+
+function signed(change: number, size: string): string {
+  return `${change > 0 ? '+' : '−'}${size}`;
 }
 
 /** A time between two things: 340 ms, 4.2 s, 3 min 20 s, 5 h 3 min, 2 d 4 h. */

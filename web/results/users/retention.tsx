@@ -8,7 +8,7 @@ import type {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../../charts/data-table.tsx';
 import { formatLabel } from '../../time/time.tsx';
-import { figure, percent } from '../../ui/figures.ts';
+import { changeInPoints, figure, percent } from '../../ui/figures.ts';
 import { bucketNames } from '../names.ts';
 import { PersonsLink } from '../persons-link.tsx';
 import { bucketOf, openFrom, openName, type Shown, timeStyle } from '../shown.ts';
@@ -168,8 +168,7 @@ function MeansBefore(props: {
 
 function pointsBetween(now: number | undefined, before: number | undefined): string {
   if (now === undefined || before === undefined) return '–';
-  const points = (now - before) * 100;
-  return `${points > 0 ? '+' : points < 0 ? '−' : '±'}${Math.abs(points).toFixed(1)} pp`;
+  return changeInPoints(now, before);
 }
 
 function shareOf(size = 0, back = 0): number | undefined {
