@@ -2,6 +2,7 @@
 
 import type { SegmentationResult } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
+import { hasShares } from './drawings/drawings.ts';
 import { Numbers } from './drawings/numbers.tsx';
 import { Ranking } from './drawings/ranking.tsx';
 import { drawnSeries, formatOf, isMoreBetterOf, seriesName } from './names.ts';
@@ -20,6 +21,7 @@ export function Segments(shown: Shown<SegmentationResult>) {
     <>
       <Ranking
         drawn={shown.drawn}
+        hasShares={hasShares(spec)}
         label={label}
         values={named
           .filter(({ series }) => drawn.includes(series) && series.value !== undefined)

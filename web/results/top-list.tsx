@@ -7,6 +7,7 @@ import {
   type TopKRow,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
+import { hasShares } from './drawings/drawings.ts';
 import { Ranking } from './drawings/ranking.tsx';
 import { absentName, kindName, othersName, valueName } from './names.ts';
 import type { Rows, Shown } from './shown.ts';
@@ -22,6 +23,7 @@ export function TopList(shown: Shown<TopKResult>) {
     <>
       <Ranking
         drawn={shown.drawn}
+        hasShares={hasShares(spec)}
         label={label}
         values={rows.map(({ row, name }) => ({
           ...{ name, value: row.value ?? 0, isRest: row.isOthers },

@@ -6,9 +6,10 @@ import {
   InsightType,
   RevenueMeasure,
   SessionMetric,
+  Touch,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { forms, startOf } from '../../question/forms.ts';
-import { drawingNames, drawingOf, drawingsOf } from './drawings.ts';
+import { drawingNames, drawingOf, drawingsOf, hasShares } from './drawings.ts';
 import { idOfDrawing, storedDrawing } from './tile-drawings.ts';
 
 const { TRENDS, SEGMENTATION, REVENUE, TOP_K } = InsightType;
@@ -59,8 +60,18 @@ it('cuts a pie of counts alone', () => {
     spec({ insightType: SEGMENTATION, events: [{ aggregation }], ...byPlan });
   expect(drawingsOf(segments(TOTAL))).toContain('pie');
   expect(drawingsOf(segments(AVG))).toEqual(['bars', 'number', 'table']);
+  expect(drawingsOf(segments(UNIQUE_USERS))).toContain('pie');
   const one = spec({ insightType: SEGMENTATION, events: [{ aggregation: TOTAL }] });
   expect(drawingsOf(one)).toEqual(['number', 'table']);
+});
+
+it('takes no share of users who count in each group that they touched', () => {
+  const every = { ...byPlan, touch: Touch.EVERY };
+  const users = { insightType: SEGMENTATION, events: [{ aggregation: UNIQUE_USERS }] };
+  expect(hasShares(spec({ ...users, ...every }))).toBe(false);
+  expect(hasShares(spec({ ...users, ...byPlan }))).toBe(true);
+  expect(drawingsOf(trend([UNIQUE_USERS], every))).toEqual(['line', 'bars', 'table']);
+  expect(drawingsOf(trend([TOTAL], every))).toContain('percent');
 });
 
 it('draws what the address asks for where the question can have it, else its first', () => {

@@ -6,6 +6,7 @@ import {
   InsightType,
   RevenueMeasure,
   SessionMetric,
+  Touch,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { PlotKind } from '../../charts/plot/layers.ts';
 
@@ -56,11 +57,16 @@ export function drawingOf(
   return all.find((one) => one === asked) ?? all[0];
 }
 
+/** Whether a value of the range is a part of the sum of all, so that it has a share of it. */
+export function hasShares(spec: InsightQuerySpec): boolean {
+  return drawingsOf(spec).includes('pie');
+}
+
 function ofRange(spec: InsightQuerySpec): DrawingId[] {
   const { events, formulas, breakdowns } = spec;
   const isOne = breakdowns.length === 0 && (formulas.length || events.length) < 2;
   if (isOne) return ['number', 'table'];
-  return ['bars', ...(isSum(spec) ? (['pie'] as const) : []), 'number', 'table'];
+  return ['bars', ...(isStackable(spec) ? (['pie'] as const) : []), 'number', 'table'];
 }
 
 function ofTime(spec: InsightQuerySpec): DrawingId[] {
@@ -86,8 +92,9 @@ function isSeveral({ events, breakdowns, insightType }: InsightQuerySpec): boole
 function isStackable(spec: InsightQuerySpec): boolean {
   const { UNIQUE_USERS } = AggregationType;
   const ofUsers = spec.events.every(({ aggregation }) => aggregation === UNIQUE_USERS);
-  // Users of one series are others in each group of theirs, but not in each series.
-  const isOfGroups = ofUsers && spec.events.length === 1 && spec.session === undefined;
+  // Users of one series are others in each group, unless each has all the groups that they touched, but not in each series.
+  const isOfGroups =
+    ofUsers && spec.touch !== Touch.EVERY && spec.events.length === 1 && spec.session === undefined;
   return isSum(spec) || (isOfGroups && spec.formulas.length === 0 && !isOfPayments(spec));
 }
 

@@ -5,10 +5,17 @@ import type { DrawingId } from './drawings.ts';
 import { type Named, Numbers } from './numbers.tsx';
 import { Pie } from './pie.tsx';
 
+/** A value below zero is no part of a whole. */
+function hasShares(props: { hasShares?: boolean; values: readonly Named[] }): boolean {
+  return props.hasShares === true && props.values.every(({ value }) => value >= 0);
+}
+
 export function Ranking(props: {
   drawn: DrawingId | undefined;
   label: string;
   values: readonly (Named & { isRest: boolean })[];
+  /** Of the sum of all values: of parts of a whole alone. */
+  hasShares?: boolean;
   format?: (value: number) => string;
   onOpen?: (bar: Bar) => void;
 }) {
@@ -22,6 +29,6 @@ export function Ranking(props: {
     case 'number':
       return <Numbers values={values} format={format ?? String} />;
     default:
-      return <BarList {...shared} />;
+      return <BarList {...shared} {...(!hasShares(props) && { total: 0 })} />;
   }
 }
