@@ -1,6 +1,7 @@
-// Charts in a real browser: what they say of a point, what their legend switches, the range that is chosen in them, and
-// the drawings that a question and its tile have.
+// Charts in a real browser: what they say of a point, what their legend switches, the picture that is made of them, the
+// range that is chosen in them, and the drawings that a question and its tile have.
 
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
@@ -43,6 +44,25 @@ const trend = {
   compare: 1,
 };
 const byPlan = { ...trend, compare: 0, breakdowns: [{ property: 'plan' }] };
+
+/** Counts, in the page, the pixels of a picture that have the colour of the chart's line. */
+const pixelsOf = (base64: string): string => `(async () => {
+  const image = new Image();
+  image.src = 'data:image/png;base64,${base64}';
+  await image.decode();
+  const canvas = new OffscreenCanvas(image.width, image.height);
+  const paint = canvas.getContext('2d', { willReadFrequently: true });
+  paint.fillStyle = getComputedStyle(document.querySelector('.plot-line')).stroke;
+  paint.fillRect(0, 0, 1, 1);
+  const line = paint.getImageData(0, 0, 1, 1).data;
+  paint.drawImage(image, 0, 0);
+  // What the legend marks is below the drawing.
+  const { data } = paint.getImageData(0, 0, image.width, image.height - 120);
+  let found = 0;
+  for (let at = 0; at < data.length; at += 4)
+    if ([0, 1, 2].every((part) => Math.abs(data[at + part] - line[part]) < 3)) found += 1;
+  return found;
+})()`;
 
 describe.runIf(hasBrowser)('a chart', () => {
   const app = useWebApp();
@@ -98,6 +118,24 @@ describe.runIf(hasBrowser)('a chart', () => {
     expect(await before.getAttribute('aria-pressed')).toBe('false');
     await before.press('Enter');
     await dotted.waitFor({ state: 'attached' });
+    expect(reader.faults).toEqual([]);
+  });
+
+  it('is taken away as a picture, in its colours', async () => {
+    const page = await ask(trend);
+    const chart = chartOf(page);
+    const line = chart.locator('.plot-line').first();
+    await line.waitFor({ state: 'attached' });
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'PNG' }).press('Enter');
+    const file = await saved;
+    expect(file.suggestedFilename()).toMatch(/^Trends.*\.png$/);
+    const picture = readFileSync(await file.path());
+    expect(picture.subarray(1, 4).toString()).toBe('PNG');
+    // The header's width: two pixels for each of the page's, and a margin.
+    const box = await chart.locator('svg').boundingBox();
+    expect(picture.readUInt32BE(16)).toBe(Math.round(((box?.width ?? 0) + 32) * 2));
+    expect(await page.evaluate(pixelsOf(picture.toString('base64')))).toBeGreaterThan(50);
     expect(reader.faults).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { readablePath } from '../text/readable-path.ts';
 import { Fault } from '../ui/fault.tsx';
 import { type Line, seriesOf } from './line.ts';
+import { PictureButton } from './picture-button.tsx';
 import { hasSlots } from './plot/area.ts';
 import type { Plotted } from './plot/plot.tsx';
 import type { Chosen } from './plot/pointer.ts';
@@ -73,6 +74,7 @@ export function Chart(props: Charted) {
       <figcaption class="legend">
         <Legend lines={lines} off={off} onSwitch={setOff} hasLevels={hasSlots(props.kind)} />
         {props.children}
+        <PictureButton label={label} />
         <span class="unseen" role="status">
           {at === undefined || at > last || !isFocused
             ? ''
