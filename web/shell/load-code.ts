@@ -82,7 +82,7 @@ function tabStorage(): Storage | undefined {
   }
 }
 
-/** Loads the page anew, unless that was done and no page was shown since or cannot be noted; answers whether it does. */
+/** Loads the page anew, unless that was done and no page was shown since or it cannot be noted: whether it does. */
 export function reloadOnce(): boolean {
   const storage = tabStorage();
   if (storage === undefined || storage.getItem(reloadedMark) !== null) return false;

@@ -92,7 +92,7 @@ function isSeveral({ events, breakdowns, insightType }: InsightQuerySpec): boole
 function isStackable(spec: InsightQuerySpec): boolean {
   const { UNIQUE_USERS } = AggregationType;
   const ofUsers = spec.events.every(({ aggregation }) => aggregation === UNIQUE_USERS);
-  // Users of one series are others in each group, unless each has all the groups that they touched, but not in each series.
+  // Users of one series are others in each group, where none has all that they touched, but not in each series.
   const isOfGroups =
     ofUsers && spec.touch !== Touch.EVERY && spec.events.length === 1 && spec.session === undefined;
   return isSum(spec) || (isOfGroups && spec.formulas.length === 0 && !isOfPayments(spec));
