@@ -11,6 +11,7 @@ import {
 import { createConnectTransport } from '@connectrpc/connect-web';
 import { signal } from '@preact/signals';
 import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
+import { isFramed } from './media.ts';
 
 export type Person = { id: string; displayName: string; email: string };
 
@@ -60,7 +61,8 @@ export const auth: Client<typeof AuthService> = createClient(
 
 /** Says that this browser has signed in before: without it no refresh is tried, and a stranger sees no failed call. */
 const mark = 'millrace-session';
-const channel = new BroadcastChannel('millrace-session');
+/** A frame has no session, and the browser may forbid it to listen to the pages that have one. */
+const channel = isFramed ? undefined : new BroadcastChannel('millrace-session');
 const listensSinceMs = Date.now();
 
 /** When a refresh began whose answer no page has had yet: that page may be gone, and its cookie still on its way. */
@@ -90,7 +92,7 @@ export function takeSession({ accessToken, expiresIn, customer }: Answer): numbe
   const next: Session = { state: 'signed-in', person, accessToken, expireAt, givenAt };
   session.value = next;
   localStorage.setItem(mark, 'yes');
-  channel.postMessage(next);
+  channel?.postMessage(next);
   return givenAt;
 }
 
@@ -99,9 +101,9 @@ function forgetSession(): void {
   localStorage.removeItem(mark);
 }
 
-channel.onmessage = ({ data }: MessageEvent<Session>) => {
+channel?.addEventListener('message', ({ data }: MessageEvent<Session>) => {
   session.value = data;
-};
+});
 
 const isFresh = (now: Session): now is Session & { state: 'signed-in' } =>
   now.state === 'signed-in' && now.expireAt - renewAheadMs > Date.now();
@@ -188,7 +190,7 @@ export function refreshSession(refused?: string): Promise<void> {
       const error = ConnectError.from(cause);
       if (error.code !== Code.Unauthenticated) throw error;
       forgetSession();
-      channel.postMessage({ state: 'signed-out' } satisfies Session);
+      channel?.postMessage({ state: 'signed-out' } satisfies Session);
     }
   }).finally(() => {
     running = undefined;
@@ -224,6 +226,6 @@ export async function signOut(): Promise<void> {
     await auth.signOut({});
   } finally {
     forgetSession();
-    channel.postMessage({ state: 'signed-out' } satisfies Session);
+    channel?.postMessage({ state: 'signed-out' } satisfies Session);
   }
 }

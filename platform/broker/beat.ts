@@ -9,8 +9,8 @@ interface Beat {
 const beats = new Map<number, Beat>();
 
 const pullEndsEveryMs = 1_000;
-/** A pull that ends with its beginning would be made for nothing. */
-const leastPullMs = 250;
+/** A pull that ends with its beginning would be made for nothing. Whoever is answered sooner was refused. */
+export const leastPullMs = 250;
 
 /**
  * How long a pull that is made now may wait for messages, from 250 to 1,250 ms: all pulls end together, so that the
@@ -37,7 +37,7 @@ function untilBeatMs(everyMs: number): number {
 }
 
 /**
- * Calls `run` once, with the others of the same `everyMs`, within `everyMs` milliseconds. It must not throw. Returns
+ * Calls `run` once, with the others of the same `everyMs`, a millisecond after `everyMs` at most. It must not throw. Returns
  * how to call it off.
  */
 export function atBeat(everyMs: number, run: () => void): () => void {
@@ -56,7 +56,8 @@ function newBeat(everyMs: number): Beat {
   const timer = setTimeout(() => {
     beats.delete(everyMs);
     for (const run of runs) run();
-  }, untilBeatMs(everyMs));
+    // Timers may fire a millisecond early: before the beat, it would come twice.
+  }, untilBeatMs(everyMs) + 1);
   timer.unref();
   const beat = { timer, runs };
   beats.set(everyMs, beat);

@@ -26,6 +26,8 @@ export function embedOrigin(text: string): string | undefined {
   const origin = originOf(sent);
   const [, scheme, host = ''] = originForm.exec(origin) ?? [];
   if (scheme === undefined || (scheme === 'http' && !loopback.has(host))) return undefined;
+  // A name that is not ASCII is longer in it.
+  if (origin.length > maxEmbedOriginCharacters) return undefined;
   return origin;
 }
 

@@ -10,22 +10,32 @@ export interface BrokerPing {
   close(): void;
 }
 
+const keptMs = 60_000;
+
 /**
- * Keeps its connection while the broker answers: to open one takes ten times a ping, because the owner of the port is
- * looked for among all sockets of the machine. One ping at a time. `url` is read for each new connection.
+ * Keeps its connection for a minute while the broker answers: to open one takes ten times a ping, because the owner of
+ * the port is looked for among all sockets of the machine, but shows that the broker takes new ones. One ping at a time.
+ * `url` is read for each new connection.
  */
 export function openBrokerPing(url: () => string, log: Log): BrokerPing {
   const silent = log.child({}, { level: 'silent' });
-  let connection: NatsConnection | undefined;
+  let kept: { connection: NatsConnection; untilMs: number } | undefined;
   const close = (): void => {
-    void connection?.close();
-    connection = undefined;
+    void kept?.connection.close();
+    kept = undefined;
+  };
+  const connect = async (timeoutMs: number): Promise<NatsConnection> => {
+    const connection = await connectBroker(url(), silent, { firstConnectMs: timeoutMs });
+    close();
+    kept = { connection, untilMs: performance.now() + keptMs };
+    return connection;
   };
   return {
     async ask({ timeoutMs: timeout, signal }) {
       signal.addEventListener('abort', close, { once: true });
       try {
-        connection ??= await connectBroker(url(), silent, { firstConnectMs: timeout });
+        const isFresh = performance.now() < (kept?.untilMs ?? 0);
+        const connection = (isFresh && kept?.connection) || (await connect(timeout));
         if (signal.aborted) return false;
         await connection.request('$JS.API.STREAM.LIST', '{"offset":0}', { timeout });
         return true;

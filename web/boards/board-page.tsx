@@ -2,6 +2,7 @@
 
 import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { usePlot } from '../charts/plot-code.ts';
 import { type PartTables, partIn } from '../exports/shown-tables.ts';
 import { BotsNote, botsWhere } from '../filter/bots.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
@@ -27,6 +28,7 @@ import { ExportButton, PrintButton } from './sharing/export-button.tsx';
 import '../styles/boards.css';
 
 export function Page({ params }: PageProps) {
+  usePlot();
   const projectId = params['project'] ?? '';
   const answer = useBoard(projectId, params['board'] ?? '');
   const { data, error, reload } = answer;

@@ -10,6 +10,7 @@ import {
   type SharedTile,
 } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { GivenAnnotations } from '../annotations/known-annotations.ts';
+import { usePlot } from '../charts/plot-code.ts';
 import { Field } from '../fields/field.tsx';
 import { areBotsCounted, BotsNote, botsWhere } from '../filter/bots.tsx';
 import { isFramed } from '../media.ts';
@@ -34,6 +35,7 @@ const shared = createClient(
 );
 
 export function Page({ params }: PageProps) {
+  usePlot();
   const token = params['token'] ?? '';
   const [password, setPassword] = useState('');
   const [round, setRound] = useState(0);

@@ -11,9 +11,7 @@ import { hasSlots } from './plot/area.ts';
 import type { Plotted } from './plot/plot.tsx';
 import type { Chosen } from './plot/pointer.ts';
 import { isPair, saidOf, tooltipRows } from './plot/tooltip-rows.ts';
-import { loadPlot, plotCode, plotFault } from './plot-code.ts';
-
-void loadPlot();
+import { loadPlot, plotCode, plotFault, usePlot } from './plot-code.ts';
 
 type Charted = Omit<Plotted, 'hidden'> & {
   label: string;
@@ -33,6 +31,7 @@ export function Chart(props: Charted) {
   const hidden = useMemo(() => hiddenOf(lines, off), [lines, off]);
   const [isFocused, setFocused] = useState(false);
   const code = plotCode.value;
+  usePlot();
   const { at } = chosen;
   const last = props.shares.length - 1;
   const walk = (event: KeyboardEvent): void => {
@@ -72,7 +71,7 @@ export function Chart(props: Charted) {
         {code ? <code.Plot {...props} {...{ hidden, isFocused }} /> : null}
       </div>
       <figcaption class="legend">
-        <Legend lines={lines} off={off} onSwitch={setOff} hasLevels={hasSlots(props.kind)} />
+        <Legend {...{ lines, off, hidden }} onSwitch={setOff} hasLevels={hasSlots(props.kind)} />
         {props.children}
         <PictureButton label={label} />
         <span class="unseen" role="status">
@@ -102,11 +101,12 @@ function hiddenOf(lines: readonly Line[], off: readonly string[]): ReadonlySet<s
 function Legend(props: {
   lines: readonly Line[];
   off: readonly string[];
+  hidden: ReadonlySet<string>;
   onSwitch: (off: readonly string[]) => void;
   /** Whether what was before is drawn as levels, which have the colour of the text. */
   hasLevels: boolean;
 }) {
-  const { lines, off, onSwitch } = props;
+  const { lines, off, hidden, onSwitch } = props;
   return (
     <>
       {lines.map((line, index) => {
@@ -131,6 +131,7 @@ function Legend(props: {
             key={line.name}
             type="button"
             class="legend-item"
+            data-hidden={hidden.has(line.name)}
             aria-pressed={!isOff}
             onClick={() => onSwitch(next)}
           >

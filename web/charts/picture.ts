@@ -54,11 +54,11 @@ export async function pictureOf(figure: HTMLElement, title: string): Promise<Blo
 
 type Named = { name: string; mark: string };
 
-/** Without the lines that are switched off. */
+/** Without the lines that are switched off, and what was before them. */
 function namesOf(figure: HTMLElement): Named[] {
   const items = [...figure.querySelectorAll<HTMLElement>('.legend-item')];
   return items
-    .filter((item) => item.getAttribute('aria-pressed') !== 'false')
+    .filter((item) => item.dataset['hidden'] !== 'true')
     .map((item) => {
       const mark = item.querySelector('i');
       return {

@@ -2,6 +2,7 @@
 // place of a chart is kept free meanwhile.
 
 import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { loadCode } from '../shell/load-code.ts';
 import type { Plot } from './plot/plot.tsx';
 
@@ -24,4 +25,9 @@ export async function loadPlot(): Promise<void> {
   } finally {
     isOnItsWay = false;
   }
+}
+
+/** Loads it while the page asks for its figures: of pages with charts. */
+export function usePlot(): void {
+  useEffect(() => void loadPlot(), []);
 }

@@ -2,6 +2,7 @@
 // holds all of it.
 
 import { useState } from 'preact/hooks';
+import { usePlot } from '../charts/plot-code.ts';
 import { oneColumn } from '../fields/group.tsx';
 import { useMedia } from '../media.ts';
 import { writeSpec } from '../question/ask.ts';
@@ -24,6 +25,7 @@ import { TimeFields } from './time-fields.tsx';
 import '../styles/insights.css';
 
 export function Page({ params }: PageProps) {
+  usePlot();
   const form = formById(params['type'] ?? '');
   const projectId = params['project'] ?? '';
   if (!form) return <NoForm projectId={projectId} />;

@@ -6,6 +6,7 @@ import {
   Granularity,
   type InsightQuerySpec,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { usePlot } from '../charts/plot-code.ts';
 import { botsOf, withoutBots } from '../filter/bots.tsx';
 import { type Condition, readConditions, writeConditions } from '../filter/condition.ts';
 import { CookielessNote, hasCookieless } from '../filter/cookieless.tsx';
@@ -44,6 +45,7 @@ import '../styles/overview.css';
 import '../styles/results.css';
 
 export function Page({ params }: PageProps) {
+  usePlot();
   const projectId = params['project'] ?? '';
   const { query } = address.value;
   const { conditions, bots, asked, cookieless, isCounted } = useCounted(projectId);

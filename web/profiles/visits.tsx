@@ -46,13 +46,14 @@ export function Visits({ projectId, profileId }: { projectId: string; profileId:
   const visits = visitsOf(rows);
   // Once asked for, of all visits, and of those that come later.
   const [areOpen, setOpen] = useState<boolean>();
+  const isAnyOpen = areOpen ?? visits.some(({ length }) => length <= maxOpenEvents);
   return (
     <section class="card">
       <div class="row between">
         <h2>Visits</h2>
         {rows.length > 0 ? (
-          <button type="button" onClick={() => setOpen(areOpen === false)}>
-            {areOpen === false ? 'Unfold all' : 'Fold all'}
+          <button type="button" onClick={() => setOpen(!isAnyOpen)}>
+            {isAnyOpen ? 'Fold all' : 'Unfold all'}
           </button>
         ) : null}
       </div>

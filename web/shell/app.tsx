@@ -26,7 +26,12 @@ export function App() {
 function Framed() {
   const found = routeOf(address.value.path);
   if (found?.route.pattern !== '/s/:token') return <NoPage />;
-  return <Page route={found.route} params={found.params} />;
+  return (
+    <>
+      <Page route={found.route} params={found.params} />
+      <Toasts />
+    </>
+  );
 }
 
 function Windowed() {

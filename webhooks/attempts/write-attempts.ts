@@ -3,6 +3,7 @@
 // the work.
 
 import type { ClickHouseClient } from '@clickhouse/client';
+import { leastPullMs } from '../../platform/broker/beat.ts';
 import type { NatsConnection } from '../../platform/broker/nats.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
@@ -32,7 +33,8 @@ const waits = { baseMs: 100, capMs: 10_000 };
 /** A third of the consumer's ack_wait. */
 const stillHereMs = 10_000;
 /** A pull that brings nothing takes longer, unless the broker has refused it. */
-const refusedPullMs = 500;
+const refusedPullMs = leastPullMs / 2;
+const refusedPauseMs = 500;
 
 export function startAttemptWriter(options: AttemptWriterOptions): AttemptWriter {
   const { connection, log } = options;
@@ -84,7 +86,7 @@ export function startAttemptWriter(options: AttemptWriterOptions): AttemptWriter
         if (pulled.length > 0) await store(pulled);
         else if (performance.now() - startedMs < refusedPullMs) {
           opened = false;
-          await sleep(refusedPullMs, signal);
+          await sleep(refusedPauseMs, signal);
         }
       } catch (error) {
         if (signal.aborted || connection.isClosed()) return;

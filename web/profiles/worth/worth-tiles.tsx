@@ -10,16 +10,17 @@ import {
 import type { Profile } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { inProject, transport } from '../../client.ts';
 import { textOf } from '../../event/value.ts';
-import { useResource } from '../../resource.ts';
+import { type Resource, useResource } from '../../resource.ts';
 import { sourceOf } from '../../sources/source-of.ts';
 import { toDate } from '../../time/time.tsx';
+import { figure } from '../../ui/figures.ts';
 import { explainedFault } from './explained-fault.tsx';
 import { type Sums, sumsOf, sumTexts } from './payments.ts';
 
 const activity = createClient(ActivityService, transport);
 const pageSize = 1_000;
-/** Whoever has more payments than these pages hold gets no sum: one of a part would be wrong. */
-const maxPages = 5;
+/** Whoever has more payments gets no sum: one of a part would be wrong. */
+const maxPayments = 5_000;
 
 export function LifetimeValue({ projectId, profile }: { projectId: string; profile: Profile }) {
   const { id } = profile;
@@ -34,13 +35,18 @@ export function LifetimeValue({ projectId, profile }: { projectId: string; profi
       <dd class="small">
         {explainedFault(found) ??
           (found.data && !sums
-            ? `More than ${pageSize * maxPages} payments`
+            ? `More than ${figure(maxPayments)} payments`
             : texts.length > 0
               ? texts.map((text) => <div key={text}>{text}</div>)
-              : '–')}
+              : noneYet(found))}
       </dd>
     </div>
   );
+}
+
+/** Nothing is known while it is asked for. */
+function noneYet({ isLoading }: Resource<unknown>): string {
+  return isLoading ? '…' : '–';
 }
 
 /** Without `sums` where there are more payments than are read. */
@@ -55,7 +61,7 @@ async function readSums(
   };
   const events: ActivityEvent[] = [];
   let pageToken = '';
-  for (let page = 0; page < maxPages; page++) {
+  while (events.length <= maxPayments) {
     const asked = { profileId, filters: [filter], pageSize, pageToken };
     const answer = await activity.list(asked, inProject(projectId, end));
     events.push(...answer.events);
@@ -80,7 +86,7 @@ export function FirstSource({ projectId, profile }: { projectId: string; profile
   return (
     <div>
       <dt>First source</dt>
-      <dd class="small">{explainedFault(found) ?? (first ? sourceText(first) : '–')}</dd>
+      <dd class="small">{explainedFault(found) ?? (first ? sourceText(first) : noneYet(found))}</dd>
     </div>
   );
 }
