@@ -134,7 +134,7 @@ interface TextList {
 }
 
 /** Each text once, in the form that is kept. The error names the text by its place. */
-export function listField(
+export function readTextList(
   field: string,
   texts: readonly string[],
   { max, maxCharacters, read, rule }: TextList,

@@ -5,6 +5,7 @@ import { ConnectError } from '@connectrpc/connect';
 import { expect, it } from 'vitest';
 import * as fieldRules from '../control/request-fields.ts';
 import { checkText } from '../ingest/validation/text/request-text.ts';
+import { embedOrigin } from '../platform/dashboards/embed-origins.ts';
 import { parseDecimal } from '../platform/filters/numeric-range.ts';
 import { readCanonicalText, typesThatCanHold } from '../query/filters/canonical-text.ts';
 
@@ -36,6 +37,7 @@ const rules: Record<string, (text: string) => unknown> = {
         : [],
     ),
   ),
+  embedOrigin,
   parseDecimal,
   readCanonicalText,
   typesThatCanHold,

@@ -28,9 +28,9 @@ import type { ProjectsByOrganization } from '../projects/by-organization.ts';
 import { nowText, timestampOf } from '../record-times.ts';
 import {
   invalidArgument,
-  listField,
   newPasswordField,
   optionalDisplayNameField,
+  readTextList,
   requiredField,
 } from '../request-fields.ts';
 import type { SignedInMember, SignedInProjectMember } from '../signed-in-customer.ts';
@@ -150,7 +150,7 @@ function expireTimeField({ expireTime }: CreateShareRequest, clock: Clock): numb
 }
 
 function embedOriginsField(field: string, texts: readonly string[]): readonly string[] {
-  return listField(field, texts, {
+  return readTextList(field, texts, {
     max: maxEmbedOrigins,
     maxCharacters: maxEmbedOriginCharacters,
     read: embedOrigin,

@@ -21,7 +21,12 @@ import {
   ExclusionsSchema,
   type UpdateRequest,
 } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
-import { displayNameField, invalidArgument, listField, timezoneField } from '../request-fields.ts';
+import {
+  displayNameField,
+  invalidArgument,
+  readTextList,
+  timezoneField,
+} from '../request-fields.ts';
 
 type ProjectSettings = Pick<
   ProjectRecord,
@@ -92,7 +97,7 @@ function compatField(field: string, names: readonly string[]): readonly string[]
 }
 
 function originsField(field: string, texts: readonly string[]): readonly string[] {
-  return listField(field, texts, {
+  return readTextList(field, texts, {
     max: maxAllowedOrigins,
     maxCharacters: maxOriginCharacters,
     read: originPattern,
@@ -103,7 +108,7 @@ function originsField(field: string, texts: readonly string[]): readonly string[
 function exclusionsField(field: string, sent: ExclusionsMessage): Exclusions {
   const bounds = { max: maxExclusions, maxCharacters: maxExclusionCharacters };
   const read = (name: keyof Exclusions): readonly string[] =>
-    listField(`${field}.${name}`, sent[name], { ...bounds, ...exclusionLists[name] });
+    readTextList(`${field}.${name}`, sent[name], { ...bounds, ...exclusionLists[name] });
   return {
     networks: read('networks'),
     paths: read('paths'),
