@@ -37,8 +37,8 @@ function untilBeatMs(everyMs: number): number {
 }
 
 /**
- * Calls `run` once, with the others of the same `everyMs`, a millisecond after `everyMs` at most. It must not throw. Returns
- * how to call it off.
+ * Calls `run` once, with the others of the same `everyMs`, a millisecond after `everyMs` at most. It must not throw.
+ * Returns how to call it off.
  */
 export function atBeat(everyMs: number, run: () => void): () => void {
   const beat = beats.get(everyMs) ?? newBeat(everyMs);

@@ -14,8 +14,8 @@ const keptMs = 60_000;
 
 /**
  * Keeps its connection for a minute while the broker answers: to open one takes ten times a ping, because the owner of
- * the port is looked for among all sockets of the machine, but shows that the broker takes new ones. One ping at a time.
- * `url` is read for each new connection.
+ * the port is looked for among all sockets of the machine, but shows that the broker takes new ones. One ping at a
+ * time. `url` is read for each new connection.
  */
 export function openBrokerPing(url: () => string, log: Log): BrokerPing {
   const silent = log.child({}, { level: 'silent' });
