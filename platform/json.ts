@@ -12,3 +12,8 @@ export function fieldOf(value: unknown, name: string): unknown {
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** True for lists of texts only, empty ones too. */
+export function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}

@@ -6,7 +6,7 @@ import './styles/parts.css';
 import './styles/shell.css';
 import './styles/print.css';
 import { render } from 'preact';
-import { isFramed } from './media.ts';
+import { isFramed } from './browser/media.ts';
 import { address, listenForLinks } from './router.ts';
 import { routeOf } from './routes.ts';
 import { resumeSession, session } from './session.ts';

@@ -1,7 +1,7 @@
 // The address bar is the state of every page: path, query and nothing else.
 
 import { computed, signal } from '@preact/signals';
-import { isFramed } from './media.ts';
+import { isFramed } from './browser/media.ts';
 
 /** What a page gets of its address: the parameters that the route's pattern names, decoded. */
 export type PageProps = { params: Record<string, string> };

@@ -11,7 +11,7 @@ import {
 import { createConnectTransport } from '@connectrpc/connect-web';
 import { signal } from '@preact/signals';
 import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
-import { isFramed } from './media.ts';
+import { isFramed } from './browser/media.ts';
 
 export type Person = { id: string; displayName: string; email: string };
 

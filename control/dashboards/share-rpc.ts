@@ -8,12 +8,9 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { newId, sha256 } from '../../platform/access/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ShareRecord } from '../../platform/dashboards/dashboard-list.ts';
-import {
-  embedOrigin,
-  maxEmbedOriginCharacters,
-  maxEmbedOrigins,
-} from '../../platform/dashboards/embed-origins.ts';
+import { embedOrigin, maxEmbedOrigins } from '../../platform/dashboards/embed-origins.ts';
 import { overviewId } from '../../platform/dashboards/overview-dashboard.ts';
+import { maxOriginCharacters } from '../../platform/senders/allowed-origins.ts';
 import {
   type CreateShareRequest,
   type ListSharesRequest,
@@ -152,7 +149,7 @@ function expireTimeField({ expireTime }: CreateShareRequest, clock: Clock): numb
 function embedOriginsField(field: string, texts: readonly string[]): readonly string[] {
   return readTextList(field, texts, {
     max: maxEmbedOrigins,
-    maxCharacters: maxEmbedOriginCharacters,
+    maxCharacters: maxOriginCharacters,
     read: embedOrigin,
     rule: 'must be an https origin such as https://example.com, or http of localhost',
   });

@@ -3,6 +3,7 @@
 
 import { hasTexts } from '../broker/record-bucket.ts';
 import type { WatchedBucket } from '../broker/watched-bucket.ts';
+import { isTextList } from '../json.ts';
 import { canonicalEmail } from './email-address.ts';
 import { parseOrgKey, sha256 } from './ids.ts';
 
@@ -265,7 +266,6 @@ function hasPlace(value: unknown, names: readonly string[]): boolean {
   return (
     hasTexts(value, [...names, 'role']) &&
     roles.some((role) => role === Reflect.get(value, 'role')) &&
-    Array.isArray(projectIds) &&
-    projectIds.every((projectId) => typeof projectId === 'string')
+    isTextList(projectIds)
   );
 }

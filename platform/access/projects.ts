@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hasTexts, type ReadResult } from '../broker/record-bucket.ts';
 import type { WatchedBucket } from '../broker/watched-bucket.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { isTextList } from '../json.ts';
 import { setBounded } from '../memory/bounded-map.ts';
 import { isRetentionDays } from '../retained/retained-from.ts';
 import { type Exclusions, isExclusions } from '../senders/exclusions.ts';
@@ -77,7 +78,7 @@ function isProject(value: unknown): value is ProjectRecord {
   if (!hasTexts(value, texts) || Reflect.get(value, 'schemaVersion') !== 1) return false;
   const keys: unknown = Reflect.get(value, 'keys');
   const lists = [Reflect.get(value, 'compat'), Reflect.get(value, 'allowedOrigins')];
-  if (!lists.every((list) => list === undefined || isTexts(list))) return false;
+  if (!lists.every((list) => list === undefined || isTextList(list))) return false;
   const exclusions: unknown = Reflect.get(value, 'exclusions');
   if (exclusions !== undefined && !isExclusions(exclusions)) return false;
   const weekStart: unknown = Reflect.get(value, 'weekStart');
@@ -86,10 +87,6 @@ function isProject(value: unknown): value is ProjectRecord {
   const retentionDays: unknown = Reflect.get(value, 'retentionDays');
   if (retentionDays !== undefined && !isRetentionDays(retentionDays)) return false;
   return Array.isArray(keys) && keys.every(isKey);
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function isKey(value: unknown): value is ApiKeyRecord {

@@ -3,6 +3,7 @@
 // that is not listed here does not exist. Only control/ changes records.
 
 import { hasTexts } from '../broker/record-bucket.ts';
+import { isTextList } from '../json.ts';
 
 /** One dashboard, as lists show it. Times are RFC 3339. */
 export interface ListedDashboard {
@@ -72,16 +73,11 @@ function isShare(value: unknown): value is ShareRecord {
   if (typeof value !== 'object' || value === null) return false;
   const names = ['id', 'dashboardId', 'displayName', 'tokenHash', 'createTime'];
   // A password or an end in an unknown form is still one: the record must not pass for an open share.
+  const embedOrigins: unknown = Reflect.get(value, 'embedOrigins');
   return (
     hasTexts(value, names) &&
     ['string', 'undefined'].includes(typeof Reflect.get(value, 'passwordHash')) &&
     ['number', 'undefined'].includes(typeof Reflect.get(value, 'expireTimeMs')) &&
-    isOptionalList(Reflect.get(value, 'embedOrigins'))
-  );
-}
-
-function isOptionalList(value: unknown): boolean {
-  return (
-    value === undefined || (Array.isArray(value) && value.every((one) => typeof one === 'string'))
+    (embedOrigins === undefined || isTextList(embedOrigins))
   );
 }

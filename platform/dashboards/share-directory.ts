@@ -19,6 +19,9 @@ export interface ShareDirectory {
   unconfirmedMs(): number;
 }
 
+/** While the broker has not confirmed memory for this long, a share may have ended: then none is shown. */
+export const shareStaleAfterMs = 10_000;
+
 const tokenPattern = /^shr_[A-Za-z0-9_-]{43}$/;
 
 /** Follows the bucket as long as the process runs. */

@@ -1,5 +1,6 @@
 // What a project excludes of the events of its public keys: how each list is written. Judging a request is ingest's.
 
+import { isTextList } from '../json.ts';
 import { networkOf } from '../private-networks.ts';
 
 /** Lists of a project's record, each item in its one form. */
@@ -49,8 +50,5 @@ export const exclusionLists: Readonly<Record<keyof Exclusions, ExclusionList>> =
 /** Whether a stored value is such lists. */
 export function isExclusions(value: unknown): value is Exclusions {
   if (typeof value !== 'object' || value === null) return false;
-  return Object.keys(exclusionLists).every((name) => {
-    const list: unknown = Reflect.get(value, name);
-    return Array.isArray(list) && list.every((item) => typeof item === 'string');
-  });
+  return Object.keys(exclusionLists).every((name) => isTextList(Reflect.get(value, name)));
 }

@@ -4,6 +4,7 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { type PropertyFilter, PropertyFilterSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import { hasTexts } from '../broker/record-bucket.ts';
+import { isTextList } from '../json.ts';
 
 export interface PropertyFilterRecord {
   property: string;
@@ -30,8 +31,4 @@ export function isPropertyFilterRecord(value: unknown): value is PropertyFilterR
     ) &&
     (values === undefined || isTextList(values))
   );
-}
-
-export function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }

@@ -3,11 +3,8 @@
 
 import { hasTexts } from '../broker/record-bucket.ts';
 import { parseUrl } from '../http/parse-url.ts';
-import {
-  isPropertyFilterRecord,
-  isTextList,
-  type PropertyFilterRecord,
-} from './property-filter-record.ts';
+import { isTextList } from '../json.ts';
+import { isPropertyFilterRecord, type PropertyFilterRecord } from './property-filter-record.ts';
 
 /** What room events are about. */
 export const roomSubjectTypes = ['ROOM', 'SPACE', 'BLOCK'] as const;

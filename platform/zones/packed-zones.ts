@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { isTextList } from '../json.ts';
 import { remembered } from '../memory/remembered.ts';
 
 /** One zone's clock: `offsets[i]`, in minutes east of UTC, holds until `untilMs[i]`, and from there on the next one. */
@@ -55,20 +56,20 @@ export function offsetAt({ untilMs, offsets }: Offsets, ms: number): number {
   return offsets[low] ?? 0;
 }
 
-function checked(data: unknown): { version: string; zones: string[]; links: string[] } {
+function checked(data: unknown): {
+  version: string;
+  zones: readonly string[];
+  links: readonly string[];
+} {
   if (typeof data === 'object' && data !== null && 'version' in data) {
     const { version } = data;
     const zones = 'zones' in data ? data.zones : undefined;
     const links = 'links' in data ? data.links : undefined;
-    if (typeof version === 'string' && areTexts(zones) && areTexts(links)) {
+    if (typeof version === 'string' && isTextList(zones) && isTextList(links)) {
       return { version, zones, links };
     }
   }
   throw new Error(`${dataFile} does not have the texts version, zones and links`);
-}
-
-function areTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
 /** name|abbreviations|minutes west of UTC|an index of these for each period|minutes from change to change. */

@@ -10,10 +10,10 @@ import {
   type SharedTile,
 } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
 import { GivenAnnotations } from '../annotations/known-annotations.ts';
+import { isFramed } from '../browser/media.ts';
 import { usePlot } from '../charts/plot-code.ts';
 import { Field } from '../fields/field.tsx';
 import { areBotsCounted, BotsNote, botsWhere } from '../filter/bots.tsx';
-import { isFramed } from '../media.ts';
 import { useResource } from '../resource.ts';
 import { idOfDrawing } from '../results/drawings/tile-drawings.ts';
 import { Freshness } from '../results/provenance.tsx';

@@ -1,9 +1,7 @@
 // Hands a chart to its reader as a PNG.
 
-import { explain } from '../client.ts';
-import { loadCode } from '../shell/load-code.ts';
-import { download } from '../ui/download.ts';
-import { toast } from '../ui/toasts.tsx';
+import { download } from '../browser/download.ts';
+import { runLoaded } from '../ui/run-loaded.ts';
 
 const loadPicture = async () => (await import('./picture.ts')).pictureOf;
 
@@ -11,12 +9,9 @@ export function PictureButton({ label }: { label: string }) {
   const take = async (button: HTMLElement): Promise<void> => {
     const figure = button.closest('figure');
     if (!figure) return;
-    try {
-      const pictureOf = await loadCode(loadPicture, new AbortController().signal);
-      download(`${label}.png`, 'image/png', await pictureOf(figure, label));
-    } catch (cause) {
-      toast(explain(cause).what);
-    }
+    await runLoaded(loadPicture, async (pictureOf) =>
+      download(`${label}.png`, 'image/png', await pictureOf(figure, label)),
+    );
   };
   return (
     <button

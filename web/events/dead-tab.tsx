@@ -1,10 +1,10 @@
 // Events that were accepted and could not be stored. Each is kept for 30 days, so that an operator can look at it.
 
 import type { DeadLetter } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { narrow, useMedia } from '../browser/media.ts';
 import { inProject } from '../client.ts';
 import { reasonText } from '../event/rule-text.ts';
 import { activity } from '../feed/live-feed.ts';
-import { narrow, useMedia } from '../media.ts';
 import { usePages } from '../pages.ts';
 import { currentZone, Time } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';

@@ -2,11 +2,11 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Refusal, RefusalCount } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { narrow, useMedia } from '../browser/media.ts';
 import { Sparkline } from '../charts/sparkline.tsx';
 import { inProject } from '../client.ts';
 import { methodName, ruleText } from '../event/rule-text.ts';
 import { activity, openFeed } from '../feed/live-feed.ts';
-import { narrow, useMedia } from '../media.ts';
 import { useResource } from '../resource.ts';
 import { address, setQuery } from '../router.ts';
 import { currentZone, formatTime, Time, toDate } from '../time/time.tsx';

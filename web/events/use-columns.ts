@@ -2,6 +2,7 @@
 // usual ones. The address names them whenever they are not the usual ones, so that a link shows the same.
 
 import { useEffect, useState } from 'preact/hooks';
+import { keepText, keptText } from '../browser/kept-text.ts';
 import { address, setQuery } from '../router.ts';
 import { session } from '../session.ts';
 import {
@@ -28,7 +29,7 @@ export function useColumns(projectId: string): ColumnsState {
   // Others who use the browser keep their own.
   const key = `millrace-columns ${now.state === 'signed-in' ? now.person.id : ''} ${projectId}`;
   const asked = readColumns(address.value.query.get('columns'));
-  const last = asked ? undefined : lastColumns(key);
+  const last = asked ? undefined : readColumns(keptText(key));
   const [tried, setTried] = useState<{ id: string; widthPx: number }>();
   const chosen = asked ?? last ?? usualColumns;
   const lastText = last && writeColumns(last);
@@ -39,7 +40,7 @@ export function useColumns(projectId: string): ColumnsState {
   const change = (next: readonly ShownColumn[]): void => {
     setTried(undefined);
     const text = writeColumns(next);
-    keep(key, text);
+    keepText(key, text);
     setQuery({ columns: text }, { replace: true });
   };
   return {
@@ -50,22 +51,4 @@ export function useColumns(projectId: string): ColumnsState {
       if (tried) change(columns);
     },
   };
-}
-
-function lastColumns(key: string): readonly ShownColumn[] | undefined {
-  try {
-    return readColumns(localStorage.getItem(key));
-  } catch {
-    return undefined;
-  }
-}
-
-/** A browser that keeps nothing is no fault: the address has them. */
-function keep(key: string, text: string | undefined): void {
-  try {
-    if (text === undefined) localStorage.removeItem(key);
-    else localStorage.setItem(key, text);
-  } catch {
-    // Its room is full, or it is not allowed.
-  }
 }

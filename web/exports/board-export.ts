@@ -6,8 +6,8 @@ import type {
   Tile,
   TileResult,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { download } from '../browser/download.ts';
 import { sentence } from '../results/provenance.tsx';
-import { download } from '../ui/download.ts';
 import { toast } from '../ui/toasts.tsx';
 import { type Grid, toCsv } from './csv.ts';
 import type { PartTables, ShownTable } from './shown-tables.ts';

@@ -2,13 +2,12 @@
 
 import { useState } from 'preact/hooks';
 import type { PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
-import { explain } from '../client.ts';
+import { download } from '../browser/download.ts';
 import { type Condition, toPropertyFilter } from '../filter/condition.ts';
 import { navigate } from '../router.ts';
 import { accessToken } from '../session.ts';
-import { loadCode } from '../shell/load-code.ts';
-import { download } from '../ui/download.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
+import { runLoaded } from '../ui/run-loaded.ts';
 import { toast } from '../ui/toasts.tsx';
 import { hasRole, Role } from '../workspace.ts';
 
@@ -46,19 +45,15 @@ export function ExportMenu(props: {
   };
   const keep = async ({ format, columns }: (typeof formats)[number]): Promise<void> => {
     setBusy(true);
-    try {
-      const load = () => import('./exports-client.ts');
-      const { keepExport } = await loadCode(load, new AbortController().signal);
+    const load = () => import('./exports-client.ts');
+    await runLoaded(load, async ({ keepExport }) => {
       await keepExport(projectId, {
         ...{ what, params, conditions, format },
         isFlat: columns === 'flat',
       });
       navigate(`/p/${projectId}/exports`);
-    } catch (cause) {
-      toast(explain(cause).what);
-    } finally {
-      setBusy(false);
-    }
+    });
+    setBusy(false);
   };
   return (
     <Menu label="Export" align="end" button={isBusy ? 'Exporting…' : 'Export'}>

@@ -6,6 +6,7 @@ import {
   type ExportPart,
   ExportState,
 } from '../../proto/gen/shared/exports/v1/exports_pb.js';
+import { download } from '../browser/download.ts';
 import { inProject } from '../client.ts';
 import { usePoll } from '../poll.ts';
 import { useResource } from '../resource.ts';
@@ -14,7 +15,6 @@ import { accessToken } from '../session.ts';
 import { Action } from '../settings/action.tsx';
 import { Time } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { download } from '../ui/download.ts';
 import { Fault } from '../ui/fault.tsx';
 import { bytes, plural } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';

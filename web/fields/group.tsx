@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { useMedia } from '../media.ts';
+import { useMedia } from '../browser/media.ts';
 import { Icon } from '../ui/icon.tsx';
 
 /** From here down a question stands in a drawer, and its untouched groups begin folded. */

@@ -2,9 +2,9 @@
 // holds all of it.
 
 import { useState } from 'preact/hooks';
+import { useMedia } from '../browser/media.ts';
 import { usePlot } from '../charts/plot-code.ts';
 import { oneColumn } from '../fields/group.tsx';
-import { useMedia } from '../media.ts';
 import { writeSpec } from '../question/ask.ts';
 import { timeQuery } from '../question/board-time.ts';
 import { asForm, formById, forms, type QuestionForm } from '../question/forms.ts';

@@ -1,6 +1,7 @@
 // Events as they come, with what becomes of each. Space pauses; `?wall=1` is for a screen on a wall.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { narrow, useMedia } from '../browser/media.ts';
 import { EventDrawer } from '../event/event-drawer.tsx';
 import { useFeed } from '../feed/use-feed.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { KindPicker } from '../filter/kind-picker.tsx';
-import { narrow, useMedia } from '../media.ts';
 import type { PageProps } from '../router.ts';
 import { address, setQuery } from '../router.ts';
 import { Fault } from '../ui/fault.tsx';

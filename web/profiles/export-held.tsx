@@ -2,8 +2,8 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { download } from '../browser/download.ts';
 import { explain } from '../client.ts';
-import { download } from '../ui/download.ts';
 import { figure } from '../ui/figures.ts';
 import { toast } from '../ui/toasts.tsx';
 import { nameOf } from './profiles-client.ts';

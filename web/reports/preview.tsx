@@ -3,11 +3,11 @@
 
 import { useState } from 'preact/hooks';
 import type { Report } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
+import { download } from '../browser/download.ts';
 import { inProject } from '../client.ts';
 import { Check } from '../fields/field.tsx';
 import { useResource } from '../resource.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { download } from '../ui/download.ts';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { reportsClient } from './report-words.ts';

@@ -2,7 +2,7 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { isFramed } from '../media.ts';
+import { isFramed } from '../browser/media.ts';
 import type { PageProps } from '../router.ts';
 import { address, moves, navigate } from '../router.ts';
 import { type Route, routeOf } from '../routes.ts';

@@ -1,7 +1,7 @@
 // Light, dark, or as the system says. The choice stays in this browser.
 
 import { signal } from '@preact/signals';
-import { isFramed } from '../media.ts';
+import { isFramed } from '../browser/media.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 

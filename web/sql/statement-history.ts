@@ -1,5 +1,7 @@
 // The statements that this reader has run in this project: in this browser alone, the newest first.
 
+import { keepText, keptText } from '../browser/kept-text.ts';
+
 export interface PastStatement {
   sql: string;
   atMs: number;
@@ -46,19 +48,9 @@ export function historyKey(personId: string, projectId: string): string {
 }
 
 export function loadPast(key: string): readonly PastStatement[] {
-  try {
-    return readPast(localStorage.getItem(key));
-  } catch {
-    return [];
-  }
+  return readPast(keptText(key));
 }
 
-/** A browser that keeps nothing is no fault. */
 export function keepPast(key: string, past: readonly PastStatement[]): void {
-  try {
-    if (past.length === 0) localStorage.removeItem(key);
-    else localStorage.setItem(key, JSON.stringify(past));
-  } catch {
-    // Its room is full, or it is not allowed.
-  }
+  keepText(key, past.length === 0 ? undefined : JSON.stringify(past));
 }

@@ -3,12 +3,12 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { useState } from 'preact/hooks';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { narrow, useMedia } from '../browser/media.ts';
 import { areBotsCounted, BotsNote, botsOf } from '../filter/bots.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
 import { isEmpty, writeSegments } from '../filter/segment-names.ts';
-import { narrow, useMedia } from '../media.ts';
 import { usePages } from '../pages.ts';
 import type { PageProps } from '../router.ts';
 import { setQuery } from '../router.ts';

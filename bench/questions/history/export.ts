@@ -12,6 +12,7 @@ import { startHttp } from '../../../platform/http/http.ts';
 import { isObject } from '../../../platform/json.ts';
 import { createLog } from '../../../platform/log.ts';
 import { createExportRoute } from '../../../query/export/export-route.ts';
+import { call } from '../../../test/harness/clients/client.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Mode, type Session, type Table } from '../../bench.ts';
 import { createBatches } from '../../harness/batches.ts';
@@ -244,14 +245,10 @@ async function askExports(
   method: string,
   message: object,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const response = await fetch(`${baseUrl}/shared.exports.v1.ExportsService/${method}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': privateKey },
-    body: JSON.stringify(message),
-  });
-  const body: unknown = await response.json();
-  check(response.status === 200 && isObject(body), `an answer of ${method}: ${response.status}`);
-  return isObject(body) ? body : {};
+  const path = `/shared.exports.v1.ExportsService/${method}`;
+  const { status, body } = await call(baseUrl, path, privateKey, message);
+  check(status === 200, `an answer of ${method}: ${status}`);
+  return body;
 }
 
 function exportOf({ export: value }: Readonly<Record<string, unknown>>): {

@@ -7,7 +7,11 @@ import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import { createTokenBuckets } from '../../../platform/access/token-bucket.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { ShareRecord } from '../../../platform/dashboards/dashboard-list.ts';
-import type { FoundShare, ShareDirectory } from '../../../platform/dashboards/share-directory.ts';
+import {
+  type FoundShare,
+  type ShareDirectory,
+  shareStaleAfterMs,
+} from '../../../platform/dashboards/share-directory.ts';
 import type { WeekStartOf } from '../../../platform/zones/weeks.ts';
 import type { Annotation } from '../../../proto/gen/dashboard/annotations/v1/annotations_pb.js';
 import {
@@ -44,8 +48,6 @@ const keepMs = 60_000;
 const keepFailedMs = 5_000;
 /** In binary; as messages they take some eight times as much. Room for the largest rendering. */
 const maxKeptBytes = 12 * 1_048_576;
-/** While the broker has not confirmed memory for this long, a share may have ended. */
-const staleAfterMs = 10_000;
 /** Calls from one network: so many at once, then so many each second; each 64 KiB of an answer count as one more. */
 const callsAtOnce = 300;
 const callsPerSecond = 5;
@@ -87,7 +89,7 @@ export function createRenderShared(deps: SharedDeps): RenderShared {
 }
 
 function findShare(shares: ShareDirectory, token: string, clock: Clock): FoundShare {
-  if (shares.unconfirmedMs() > staleAfterMs) {
+  if (shares.unconfirmedMs() > shareStaleAfterMs) {
     throw new ConnectError('the share cannot be checked now', Code.Unavailable);
   }
   const found = shares.find(token);

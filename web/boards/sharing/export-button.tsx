@@ -1,10 +1,8 @@
 // Takes away what a board shows: the rows of its tiles as files, or the page by the browser's own print.
 
 import type { RenderResponse } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import { explain } from '../../client.ts';
 import type { PartTables } from '../../exports/shown-tables.ts';
-import { loadCode } from '../../shell/load-code.ts';
-import { toast } from '../../ui/toasts.tsx';
+import { runLoaded } from '../../ui/run-loaded.ts';
 
 const loadBoardExport = async () => (await import('../../exports/board-export.ts')).exportBoard;
 
@@ -13,14 +11,8 @@ export function ExportButton(props: {
   tables: ReadonlyMap<string, PartTables>;
 }) {
   const { board, tables } = props;
-  const take = async (): Promise<void> => {
-    try {
-      const exportBoard = await loadCode(loadBoardExport, new AbortController().signal);
-      exportBoard(board, (id) => tables.get(id));
-    } catch (cause) {
-      toast(explain(cause).what);
-    }
-  };
+  const take = () =>
+    runLoaded(loadBoardExport, (exportBoard) => exportBoard(board, (id) => tables.get(id)));
   return (
     <button
       type="button"

@@ -1,9 +1,9 @@
 // What a statement answered: its rows as a table and as a chart, with CSV, or a file in the format that it names.
 
 import { useMemo, useState } from 'preact/hooks';
+import { download } from '../../browser/download.ts';
 import { toCsv } from '../../exports/csv.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { download } from '../../ui/download.ts';
 import { bytes, figure, milliseconds, plural } from '../../ui/figures.ts';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs, useTab } from '../../ui/tabs.tsx';
