@@ -1,4 +1,4 @@
-// A board on paper in a real browser, and as the PDF that it makes.
+// A board and the overview on paper in a real browser, and the PDF that it makes.
 
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -44,6 +44,22 @@ describe.runIf(hasBrowser)('a board', () => {
     const pdf = await page.pdf({ format: 'A4' });
     expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
     await page.emulateMedia({ media: null, colorScheme: null });
+    expect(visitor.faults).toEqual([]);
+  });
+
+  it('leaves paper the figures that are buttons on a screen, and whole tables', async () => {
+    const { page } = visitor;
+    await page.goto(`${web.stack.baseUrl}/p/${web.stack.projectId}`);
+    const figures = page.locator('.figure-tile').filter({ visible: true });
+    await expect.poll(() => figures.count()).toBe(5);
+    await page.getByText('Table', { exact: true }).first().click();
+    const table = page.locator('.data .scroll').first();
+    await table.waitFor();
+    await page.emulateMedia({ media: 'print' });
+    await expect.poll(() => figures.count()).toBe(5);
+    const height = `getComputedStyle(document.querySelector('.data .scroll')).maxHeight`;
+    await expect.poll(() => page.evaluate(height)).toBe('none');
+    await page.emulateMedia({ media: null });
     expect(visitor.faults).toEqual([]);
   });
 });

@@ -1,7 +1,9 @@
 // The log's writer with a real broker and a real engine: every record becomes one row, whatever fails in between.
 
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { pullMs } from '../../platform/broker/beat.ts';
 import { connectBroker, type NatsConnection } from '../../platform/broker/nats.ts';
 import { ensureTopology } from '../../platform/broker/topology.ts';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
@@ -178,6 +180,17 @@ it('a try that was through and not answered is not repeated', async () => {
   await expect.poll(() => counted('stored'), soon).toBe(1);
   expect(tries).toBe(2);
   expect(await rowsOf(webhookId)).toHaveLength(1);
+});
+
+it('takes a pull that ends soon for no refused one: it stays ready while nothing comes', async () => {
+  // The pulls of a process end together: one that begins shortly before is short.
+  await expect.poll(() => pullMs() < 400, { interval: 5 }).toBe(true);
+  const { writer } = startWriter();
+  await expect.poll(() => writer.ready(), soon).toBe(true);
+  for (let looks = 0; looks < 50; looks++) {
+    expect(writer.ready()).toBe(true);
+    await delay(50);
+  }
 });
 
 it('waits for an engine that is away, and says so', async () => {
