@@ -32,9 +32,9 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         chunkFileNames: 'assets/[name]-[hash:7].js',
-        // A file costs a slow line its latency, six at a time: what each page needs is one file, and what this many
-        // pages share is another. With fewer pages the first load of a form that needs little grows, with more the
-        // overview has more files.
+        // A slow line loads six files at a time, and each costs its latency. So the code of every page is one file, and
+        // code that this many pages share is another. A smaller number makes the first load of simple pages larger, a
+        // greater one gives the overview more files.
         codeSplitting: {
           groups: [
             { name: 'start', tags: ['$initial'], priority: 2 },

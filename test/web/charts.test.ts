@@ -1,5 +1,5 @@
-// Charts in a real browser: what they say of a point, what their legend switches, the picture that is made of them, the
-// range that is chosen in them, and the drawings that a question and its tile have.
+// Charts in a real browser. They say what a point is, their legend switches lines, and a range is chosen in them. A
+// reader saves them as pictures, and chooses how a question and its tile are drawn.
 
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';

@@ -6,7 +6,7 @@ import { percent, shortFigure } from '../ui/figures.ts';
 
 export type Bar = { name: string; value: number; label?: ComponentChildren; isRest?: boolean };
 
-/** `total`: what shares are taken of; the sum of the bars where it is left out. Of 0 there are none. */
+/** Each bar has its share of `total`, or of the sum of the bars where that is left out. With a total of 0 none has. */
 export function BarList(props: {
   label: string;
   bars: readonly Bar[];

@@ -22,7 +22,7 @@ export function App() {
   return isFramed ? <Framed /> : <Windowed />;
 }
 
-/** A shared board and nothing else: what a session may do is not offered within another page. */
+/** In a frame only shared boards are shown: a page around others could trick their reader into a press. */
 function Framed() {
   const found = routeOf(address.value.path);
   if (found?.route.pattern !== '/s/:token') return <NoPage />;

@@ -1,7 +1,8 @@
-// `node setup/run.mjs bench/harness/pages/first-figure.js --before DIR [--pairs N]`: what a reader with a slow line
-// waits for the first figure of the overview, at this build's pages and at those of another build (its `dist/web`), in
-// turns. Each opening finds an empty cache and the session of somebody who signed in before. One service answers both,
-// behind one way of serving pages, so that the ratio is that of the pages.
+// How long a reader with a slow line waits for the first figure of the overview. This build's pages and those of
+// another build (its `dist/web`) are opened in turns, by
+// `node setup/run.mjs bench/harness/pages/first-figure.js --before DIR [--pairs N]`. Each opening finds an empty cache
+// and the session of somebody who signed in before. One service answers both builds, and both are served alike, so that
+// the ratio is that of the pages.
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

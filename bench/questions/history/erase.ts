@@ -1,5 +1,5 @@
-// The erasure of a person: what does it cost beside one scan of all events, and how long is it under way? All processes
-// are measured, so what they use while nobody asks for anything is taken off.
+// What does the erasure of a person cost beside one scan of all events, and how long does it take? The CPU of all
+// processes is measured; what they use while nobody asks for anything is subtracted.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
