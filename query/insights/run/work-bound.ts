@@ -108,9 +108,9 @@ function workOfForm({ spec, breakdowns: groups, buckets }: Question): Work {
   const series = Math.max(1, events.length);
   const asked = `${series} entries by ${breakdowns.length} breakdowns`;
   const isOfRevenue = spec.insightType === InsightType.REVENUE;
-  // The groups that series with formulas, or of payments, have in common are found before.
-  const hasCommon = isOfRevenue || (spec.formulas.length > 0 && breakdowns.length > 0);
-  const passes = hasCommon ? 2 : 1;
+  // The groups that series with formulas have in common are found before; payments per user ask for everybody, too.
+  const isTwice = isOfRevenue || (spec.formulas.length > 0 && breakdowns.length > 0);
+  const passes = isTwice ? 2 : 1;
   // Over time each entry is looked at for each step alone.
   const walked = spec.funnel?.overTime ? (series * (series + 1)) / 2 : series;
   // The currency is one more.

@@ -11,19 +11,12 @@ import { eventCellsSql } from '../../sources/event-cells.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import { type Aggregation, eventsCounted } from '../../sql/aggregation.ts';
 import { exactSumsSql } from '../../sql/exact-sum.ts';
-import { exactTextSql } from '../../sql/nearest-double.ts';
-import { added, type Measure, shownParts } from '../../sql/ranked-groups.ts';
+import { groupValuesSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
 import { activeUserCellsSql } from '../series/active-users.ts';
-import { laterBucketsSql } from '../series/added-up.ts';
 import { everyTouchCellsSql } from '../series/every-touch.ts';
 import { windowUserCellsSql } from '../series/window-users.ts';
-import {
-  type CurrencyGroups,
-  placedSql,
-  placedUsersSql,
-  usersOfEachSql,
-} from './currency-groups.ts';
+import { maxCurrencies } from './currency-groups.ts';
 
 export interface Payments {
   /** As in the question; empty for every kind. */
@@ -40,132 +33,96 @@ export function isOfUsers({ revenue }: Pick<EventQuery, 'revenue'>): boolean {
   return revenue === RevenueMeasure.PER_USER || revenue === RevenueMeasure.PER_PAYING_USER;
 }
 
-const divided: Measure = { combine: 'sumMap', isRatio: true };
-
-/** How a cell of the rows is read. */
-export function measureOf({ measure, sum }: Payments): Measure {
-  switch (measure) {
-    case RevenueMeasure.UNSPECIFIED:
-    case RevenueMeasure.TOTAL:
-      return sum.measure;
-    case RevenueMeasure.PAYMENTS:
-      return added;
-    case RevenueMeasure.PER_USER:
-    case RevenueMeasure.PER_PAYING_USER:
-      return divided;
-    default:
-      return measure satisfies never;
-  }
-}
-
 /** The question as `asked`, and broken down by the currency first. */
 export interface Split {
   asked: Question;
   byCurrency: Question;
-  groups: CurrencyGroups;
 }
 
-/** SELECT of (place, values, cells, folded), whose values are those of placesSql. */
-export function paymentRowsSql(split: Split, payments: Payments): string {
-  const { from, numbers } = cellsOf(split, payments);
-  return `SELECT place, emptyArrayString() AS values, groupArray((bucket, ${numbers.join(', ')})) AS cells, toUInt64(1) AS folded
-    FROM (${from}) GROUP BY place`;
-}
-
-/** SQL of the rows of groups and buckets, and of the two numbers of each. */
-interface PlacedCells {
-  from: string;
-  numbers: readonly [string, string];
-}
-
-function cellsOf(split: Split, payments: Payments): PlacedCells {
-  const { byCurrency, groups } = split;
-  const { condition, sum, measure } = payments;
-  const { buckets, breakdowns } = byCurrency;
+/**
+ * SELECTs of (part, list, bucket, sums, users, active, payments), as currencyGroupsSql takes them: `active` is a number
+ * of users who are not listed. `currencies` are those of all series.
+ */
+export function paymentRowsSql(
+  split: Split,
+  { condition, sum, measure }: Payments,
+  part: number,
+  currencies: () => string,
+): string[] {
+  const { byCurrency } = split;
+  const { buckets, breakdowns: groups } = byCurrency;
+  const payments = 'toFloat64(weight)';
+  const rows = (from: string, own: Columns): string =>
+    rowsSql(part, from, { list: groupValuesSql(groups.length), payments, ...own });
   const counted = (aggregation: typeof sum): string =>
-    placedSql(
-      eventCellsSql(byCurrency, { condition, aggregation, groups: breakdowns, buckets }),
-      ['a', 'b'],
-      groups,
-    );
+    eventCellsSql(byCurrency, { condition, aggregation, groups, buckets, mayRepeat: true });
   switch (measure) {
     case RevenueMeasure.UNSPECIFIED:
-    case RevenueMeasure.TOTAL: {
-      const from = togetherSql(split, counted(sum), { a: 'sumMap', b: 'sum' });
-      return { from, numbers: shownParts(sum.measure) };
-    }
-    case RevenueMeasure.PAYMENTS: {
-      const from = togetherSql(split, counted(eventsCounted), { a: 'sum', b: 'sum' });
-      return { from, numbers: shownParts(added) };
-    }
-    case RevenueMeasure.PER_PAYING_USER: {
-      const cells = placedSql(userCellsSql(split, payments), ['a', 'users'], groups);
-      const from = togetherSql(split, cells, { a: 'sumMap', users: 'groupUniqArrayArray' });
-      const users = 'length(users)';
-      return { from, numbers: [exactTextSql('a', users), `toFloat64(${users})`] };
-    }
+    case RevenueMeasure.TOTAL:
+      return [rows(counted(sum), { sums: 'a' })];
+    case RevenueMeasure.PAYMENTS:
+      return [rows(counted(eventsCounted), {})];
+    case RevenueMeasure.PER_PAYING_USER:
+      return [rows(userCellsSql(byCurrency, condition, sum), { sums: 'a', users: 'payers' })];
     case RevenueMeasure.PER_USER:
-      return perUser(split, payments);
+      return [
+        rows(userCellsSql(byCurrency, condition, sum), { sums: 'a' }),
+        activeRowsSql(split, part, currencies()),
+      ];
     default:
       return measure satisfies never;
   }
 }
 
-/** The payments of users: their sum, and who they are. */
-function userCellsSql({ byCurrency }: Split, { condition, sum }: Payments): string {
-  const { breakdowns: groups, buckets } = byCurrency;
-  const by = [...groups.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
-  noteEvents(byCurrency, { count: 'users', of: condition, groups, hasNumbers: true });
-  const columns = { bucket: bucketSql(byCurrency, buckets), number: sum.number ?? 'NULL' };
-  const events = readEventsSql(byCurrency, { condition, groups, columns, withUser: true });
-  const ofUsers = `SELECT * FROM (${events}) WHERE user_key != 0`;
-  return exactSumsSql(by, ofUsers, { users: ['groupUniqArray', 'user_key'] });
+type Columns = Partial<Record<'list' | 'sums' | 'users' | 'active' | 'payments', string>>;
+
+function rowsSql(part: number, from: string, columns: Columns): string {
+  const { list, sums = "CAST(map(), 'Map(UInt8, Int256)')", payments = 'toFloat64(0)' } = columns;
+  const { users = "CAST([], 'Array(UInt64)')", active = '0' } = columns;
+  return `SELECT toInt32(${part}) AS part, ${list} AS list, bucket, ${sums} AS sums, ${users} AS users, toUInt64(${active}) AS active,
+      ${payments} AS payments FROM (${from})`;
 }
 
-function perUser(split: Split, payments: Payments): PlacedCells {
-  const sums = togetherSql(split, placedSql(userCellsSql(split, payments), ['a'], split.groups), {
-    a: 'sumMap',
-  });
-  const nothing = "CAST(map(), 'Map(UInt8, Int256)')";
-  const both = `SELECT place, bucket, a, toUInt64(0) AS users FROM (${sums})
-    UNION ALL SELECT place, bucket, ${nothing}, toUInt64(users) FROM (${activeUsersSql(split)})`;
-  const from = `SELECT place, bucket, sumMap(row.a) AS a, sum(row.users) AS users
-    FROM (${both}) AS row GROUP BY place, bucket`;
-  return { from, numbers: [exactTextSql('a', 'users'), 'toFloat64(users)'] };
-}
-
-/** SELECT of (place, bucket, users): how many did anything. */
-function activeUsersSql(split: Split): string {
-  const { asked, groups } = split;
-  if (asked.breakdowns.length === 0) {
-    const cells = asked.spec.cumulative
-      ? windowUserCellsSql(asked, every, 'cumulative')
-      : activeUserCellsSql(asked, every, asked.buckets);
-    return usersOfEachSql(cells, groups);
-  }
-  const lists = `SELECT * EXCEPT (a), a AS users FROM (${everyTouchCellsSql(asked, every)})`;
-  const together = togetherSql(split, placedUsersSql(lists, groups), {
-    users: 'groupUniqArrayArray',
-  });
-  return `SELECT place, bucket, length(row.users) AS users FROM (${together}) AS row`;
-}
-
-/** One row for each place and bucket; cumulative, with all buckets before it. `columns` name what adds them up. */
-function togetherSql(
-  { asked }: Split,
-  placed: string,
-  columns: Readonly<Record<string, string>>,
+/** The payments of users: their sum, and who they are; `weight` counts those of nobody too. */
+function userCellsSql(
+  question: Question,
+  condition: EventCondition,
+  { number }: Payments['sum'],
 ): string {
-  const { buckets, spec } = asked;
-  const names = Object.keys(columns).join(', ');
-  const added = Object.entries(columns).map(
-    ([name, combine]) => `${combine}(row.${name}) AS ${name}`,
+  const { breakdowns: groups, buckets } = question;
+  const by = [...groups.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  noteEvents(question, { count: 'users', of: condition, groups, hasNumbers: true });
+  const bucket = bucketSql(question, buckets);
+  const columns = { bucket, number: `if(user_key != 0, ${number ?? 'NULL'}, NULL)` };
+  const events = readEventsSql(question, { condition, groups, columns, withUser: true });
+  return exactSumsSql(by, events, { payers: ['groupUniqArray', 'nullIf(user_key, 0)'] });
+}
+
+/** All who did anything, in each currency. */
+function activeRowsSql({ asked }: Split, part: number, currencies: string): string {
+  const { breakdowns, buckets, spec } = asked;
+  const ofEach = (cells: string): string =>
+    `SELECT *, arrayJoin(${currencies}) AS money FROM (${cells})`;
+  if (breakdowns.length > 0) {
+    const list = `arrayPushFront(${groupValuesSql(breakdowns.length)}, money)`;
+    return rowsSql(part, ofEach(everyTouchCellsSql(asked, every)), { list, users: 'a' });
+  }
+  const cells = spec.cumulative
+    ? windowUserCellsSql(asked, every, 'cumulative')
+    : activeUserCellsSql(asked, every, buckets);
+  return rowsSql(part, ofEach(cells), { list: '[money]', active: 'a' });
+}
+
+/** SQL of a list of the currencies that stay: those of the most payments of all series. */
+export function currenciesSql({ byCurrency }: Split, series: readonly Payments[]): string {
+  const [groups, buckets] = [byCurrency.breakdowns.slice(0, 1), [byCurrency.fromMs]];
+  const whole = { ...byCurrency, buckets };
+  const cells = series.map(({ condition }) =>
+    eventCellsSql(whole, { condition, aggregation: eventsCounted, groups, buckets }),
   );
-  const grouped = (rows: string): string =>
-    `SELECT place, bucket, ${added.join(', ')} FROM (${rows}) AS row GROUP BY place, bucket`;
-  const each = grouped(placed);
-  if (!spec.cumulative || buckets.length === 1) return each;
-  const later = laterBucketsSql(asked);
-  const named = `SELECT place, bucket AS earlier, ${names} FROM (${each})`;
-  return grouped(`SELECT place, ${later} AS bucket, ${names} FROM (${named})`);
+  const texts = cells.map(
+    (sql) => `SELECT toString(${groupColumn(0)}) AS money, weight FROM (${sql})`,
+  );
+  return `(SELECT groupArray(money) FROM (SELECT money FROM (${texts.join(' UNION ALL ')}) GROUP BY money
+    ORDER BY sum(weight) DESC, money LIMIT ${maxCurrencies}))`;
 }

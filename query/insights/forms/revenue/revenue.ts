@@ -15,7 +15,7 @@ import { incompleteFrom } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { eventsCounted, readAggregation } from '../../sql/aggregation.ts';
-import { rankedGroupsSql } from '../../sql/ranked-groups.ts';
+import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
 import {
   type AnsweredSeries,
   checkPoints,
@@ -33,8 +33,14 @@ import type { Plan } from '../plan.ts';
 import { formulaSeries } from '../series/formula-series.ts';
 import { averagedSeries } from '../series/moving-average.ts';
 import { pointsOf } from '../values.ts';
-import { currencyGroupsSql, known, maxCurrencies, placesOf, placesSql } from './currency-groups.ts';
-import { isOfUsers, measureOf, type Payments, paymentRowsSql, type Split } from './payment-rows.ts';
+import { currencyGroupsSql, maxCurrencies, placesOf } from './currency-groups.ts';
+import {
+  currenciesSql,
+  isOfUsers,
+  type Payments,
+  paymentRowsSql,
+  type Split,
+} from './payment-rows.ts';
 
 const maxSeries = 10;
 /** The well-known properties of a purchase. */
@@ -42,10 +48,6 @@ const amountProperty = 'amount';
 const currencyProperty = 'currency';
 /** Of the currency among the values of a group: no property has an empty name. */
 const currencyKey = '';
-/** The part of the statement with the groups of all series, whose own parts are their places. */
-const groupsPart = -1;
-/** Of groups whose place says all. */
-const anyGroups = { breakdownKeys: [currencyKey], groupLimit: Number.POSITIVE_INFINITY };
 
 /** Throws invalid_argument. */
 export function planRevenue(question: Question): Plan {
@@ -53,21 +55,24 @@ export function planRevenue(question: Question): Plan {
   const formulas = readFormulas(question.spec);
   const split = splitOf(question);
   const rows = question.behind ? personsSql(split, series) : statementOf(split, series);
-  const places = maxCurrencies * placesOf(split.groups);
+  const places = placesOf(limitOf(question));
+  const maxGroups = maxCurrencies * places + 1;
+  const { breakdownKeys } = split.byCurrency;
+  const anyGroups = { breakdownKeys, groupLimit: Number.POSITIVE_INFINITY };
   return {
     sql: rows,
-    maxRows: question.behind?.maxPersons ?? (series.length + 1) * places + maxReasons + 1,
+    maxRows: question.behind?.maxPersons ?? series.length * maxGroups + maxReasons,
     read: (found, untilMs) => {
-      const [beyond, ...groups] = groupsOf(split, found);
-      const own = series.map((one, part) => answeredOf(groups, one, part, found));
-      const answered = averagedSeries(question, own);
+      const own = series.map((_, part) => readGroups(anyGroups, found, part));
+      const { beyond, groups } = allGroups(own.flat(), places);
+      const answered = averagedSeries(
+        question,
+        series.map((one, part) => answeredOf(groups, own[part] ?? [], one, part)),
+      );
       const others = groups.filter(({ isOthers }) => isOthers);
       const all = [...answered, ...formulaSeries(question, formulas, answered)];
       const value = create(TrendsResultSchema, { series: shownSeries(question, all, untilMs) });
-      const currencies = {
-        reason: LeftOut_Reason.CURRENCIES_BEYOND_LIMIT,
-        count: beyond?.folded ?? 0,
-      };
+      const currencies = { reason: LeftOut_Reason.CURRENCIES_BEYOND_LIMIT, count: beyond };
       return {
         result: { case: 'revenue', value },
         leftOut: [...readLeftOut(found, others), currencies],
@@ -100,39 +105,35 @@ function readOne(question: Question, series: EventQuery, path: string): Payments
 }
 
 function splitOf(asked: Question): Split {
-  const { breakdowns, breakdownKeys, groupLimit } = asked;
+  const { breakdowns, breakdownKeys } = asked;
   const byCurrency = {
     ...asked,
     breakdowns: [currencyProperty, ...breakdowns],
     breakdownKeys: [currencyKey, ...breakdownKeys],
   };
-  const limit = breakdowns.length === 0 ? 1 : groupLimit;
-  return { asked, byCurrency, groups: { width: breakdowns.length + 1, limit } };
+  return { asked, byCurrency };
 }
 
-/** The rows of the groups and of the series, and of what is left out. */
+/** How many groups of a currency stay. */
+function limitOf({ breakdowns, groupLimit }: Question): number {
+  return breakdowns.length === 0 ? 1 : groupLimit;
+}
+
+/** The rows of the series, and of what is left out. */
 function statementOf(split: Split, series: readonly Payments[]): string {
-  const { asked, byCurrency, groups } = split;
-  const whole = { ...byCurrency, buckets: [asked.fromMs] };
-  const weights = series.map(({ condition }) =>
-    eventCellsSql(whole, {
-      ...{ condition, aggregation: eventsCounted },
-      ...{ groups: byCurrency.breakdowns, buckets: whole.buckets },
-    }),
-  );
-  const shared = currencyGroupsSql(weights, groups);
-  const rows = series.map((one, part) => groupsRowsSql(part, paymentRowsSql(split, one)));
+  const { asked } = split;
+  const currencies = (): string => currenciesSql(split, series);
+  const rows = series.flatMap((one, part) => paymentRowsSql(split, one, part, currencies));
   const counted = series.flatMap(({ condition, measure }) => [
     { condition, countsUsers: isOfUsers({ revenue: measure }) },
     ...(measure === RevenueMeasure.PER_USER ? [{ condition: every, countsUsers: true }] : []),
   ]);
-  const all = groupsRowsSql(groupsPart, placesSql(groups));
-  const sql = groupedRowsSql([all, ...rows], leftOutSql(asked, counted), partTypes);
-  return `WITH ${shared} AS ${known} SELECT * FROM (${sql})`;
+  const groups = currencyGroupsSql(asked, rows, limitOf(asked));
+  return groupedRowsSql([groups], leftOutSql(asked, counted), partTypes);
 }
 
 /** Those who paid, whatever is measured. */
-function personsSql({ byCurrency, groups }: Split, [payments]: readonly Payments[]): string {
+function personsSql({ byCurrency }: Split, [payments]: readonly Payments[]): string {
   const { breakdowns, buckets, groupLimit: limit, behind } = byCurrency;
   const cells = {
     ...{ condition: payments?.condition ?? every, aggregation: eventsCounted },
@@ -140,33 +141,34 @@ function personsSql({ byCurrency, groups }: Split, [payments]: readonly Payments
   };
   const { measure } = eventsCounted;
   const sql = eventCellsSql(byCurrency, cells);
-  const ranked = rankedGroupsSql({ sql, groups: groups.width, limit, measure, behind });
+  const ranked = rankedGroupsSql({ sql, groups: breakdowns.length, limit, measure, behind });
   return groupsRowsSql(onlyPart, ranked);
 }
 
-/** Those of all series, in the order of their places; the first one is of the currencies beyond the limit. */
-function groupsOf({ asked, byCurrency, groups }: Split, rows: readonly unknown[][]): Group[] {
-  const { breakdownKeys } = byCurrency;
-  return readGroups({ ...anyGroups, breakdownKeys }, rows, groupsPart).map((group) => ({
-    ...group,
-    isOthers:
-      asked.breakdowns.length > 0 && group.place > 0 && group.place % placesOf(groups) === 0,
-  }));
+/** Those of all series, in the order of their places, and how many currencies there are besides. */
+function allGroups(found: readonly Group[], places: number): { beyond: number; groups: Group[] } {
+  const byPlace = new Map(found.map((group) => [group.place, group]));
+  const beyond = byPlace.get(0)?.folded ?? 0;
+  byPlace.delete(0);
+  const groups = [...byPlace.values()].toSorted((one, other) => one.place - other.place);
+  return { beyond, groups: groups.map((one) => ({ ...one, isOthers: one.place % places === 0 })) };
 }
 
 /** A series without payments of a group has nothing there. */
 function answeredOf(
   groups: readonly Group[],
-  payments: Payments,
-  part: number,
-  rows: readonly unknown[][],
+  own: readonly Group[],
+  { kind, measure }: Payments,
+  eventIndex: number,
 ): AnsweredSeries {
-  const own = new Map(readGroups(anyGroups, rows, part).map(({ place, cells }) => [place, cells]));
+  const cellsOf = new Map(own.map(({ place, cells }) => [place, cells]));
   const nothing: Group['cells'] = new Map();
+  const isCount = measure === RevenueMeasure.PAYMENTS;
+  const partsOf = (cell: readonly number[]): readonly number[] => (isCount ? cell.slice(1) : cell);
   return {
-    ...{ kind: payments.kind, eventIndex: part },
+    ...{ kind, eventIndex },
     groups: groups.map((group) =>
-      valuesOf({ ...group, cells: own.get(group.place) ?? nothing }, measureOf(payments)),
+      valuesOf({ ...group, cells: cellsOf.get(group.place) ?? nothing }, added, partsOf),
     ),
   };
 }
