@@ -12,6 +12,11 @@ import { activityStatement, profilesStatement } from './profiles-sql.ts';
 export const maxExportMs = 2 * hourMs;
 /** Of ClickHouse: higher than that of any question, so that questions go first. */
 const priority = 30;
+/**
+ * Of Linux, behind the merges' (sql/engine/engine-arguments.ts): inserts have no priority in ClickHouse, so that the
+ * system alone can let them go first where all cores are busy. ClickHouse passes over it without CAP_SYS_NICE.
+ */
+const niceValue = 12;
 
 /** Throws invalid_argument, and the client's errors. */
 export async function selectOf(
@@ -64,6 +69,7 @@ export function selectWith(
       max_execution_time: maxExportMs / 1_000,
       max_threads: 1,
       priority,
+      os_threads_nice_value_query: niceValue,
       // Blocks of persons may be large: each has up to 64 KiB of traits.
       ...(asked.what === 'profiles' && { max_block_size: 1_024 }),
       // A name may become part of the statement's text at each place that names it.
