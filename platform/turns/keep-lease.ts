@@ -6,6 +6,8 @@ import { type HeldRecord, type LeasedRecord, LeaseLost } from './held-record.ts'
 export interface KeptLease {
   /** Aborted where the lease is lost, somebody has ended it, or the process ends. */
   signal: AbortSignal;
+  /** Looks whether somebody has ended it, as it does each second by itself. Throws the signal's reason then. */
+  look(): void;
   /** Nothing is written by it any more. Throws LeaseLost. */
   stop(): Promise<void>;
 }
@@ -36,15 +38,22 @@ export function keepLease<T extends LeasedRecord>(parts: KeepParts<T>): KeptLeas
       else log.warn({ err: error }, `the lease of the ${noun} is not renewed`);
     }
   };
+  const signal = AbortSignal.any([lost.signal, stopping]);
   const look = (): void => {
     if (isEnded()) lost.abort(new LeaseLost(`the ${noun} was ended`));
+  };
+  const timer = setInterval(() => {
+    look();
     renewing ??= renew().finally(() => {
       renewing = undefined;
     });
-  };
-  const timer = setInterval(look, lookEveryMs);
+  }, lookEveryMs);
   return {
-    signal: AbortSignal.any([lost.signal, stopping]),
+    signal,
+    look() {
+      look();
+      signal.throwIfAborted();
+    },
     async stop() {
       clearInterval(timer);
       await renewing;

@@ -1,7 +1,8 @@
 // ExportSchedulesService over HTTP with real accounts, a real broker, a real engine and a bucket that checks
-// signatures: who asks for what, what is refused, what is kept of a key, and what DuckDB reads in the bucket.
+// signatures: who asks for what, what is refused, what is kept of a key, what DuckDB reads in the bucket, and that
+// nothing more is written there once a project or its organization is deleted.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
@@ -317,6 +318,80 @@ describe('a change', () => {
       (count) => count === 1,
     );
     expect(manifests()[0]).toContain('day=2026-10-11/hour=00/');
+  });
+});
+
+describe('a deletion', () => {
+  /** A project with two files for each of three hours, the first of which is on its way to the bucket. */
+  async function underWay() {
+    const { client, projectId, ...customer } = await newProject();
+    const rows = Array.from({ length: 48 }, (_, n) =>
+      storedRow({ projectId, occurTimeMs: nowMs - 4 * hourMs + n * 300_000 }),
+    );
+    await storeRows(clickhouse, rows);
+    let goOn = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const begun = new Promise<void>((resolve) => {
+      server.fault = async ({ method, key }) => {
+        if (method !== 'PUT' || !key.endsWith('events-0001.parquet')) return undefined;
+        if (!key.includes(projectId)) return undefined;
+        resolve();
+        await held;
+        return undefined;
+      };
+    });
+    const startTime = timestampFromMs(nowMs - 3 * hourMs);
+    await client.create(asked({ startTime }));
+    await begun;
+    return { ...customer, projectId, goOn, own: accounts.as(bearer(customer)) };
+  }
+
+  /** Writes and deletions below the project's folder. */
+  const changesOf = (projectId: string): string[] =>
+    server.requests
+      .filter(({ method, key }) => method !== 'GET' && method !== 'HEAD' && key.includes(projectId))
+      .map(({ method, key }) => `${method} ${key}`);
+
+  /** The only place for schedules is another project's, and has been again: whatever had it before is over. */
+  async function untilItsTurnIsOver(): Promise<void> {
+    const { client } = await newProject();
+    const bucket = { ...asked().bucket, prefix: 'other' };
+    const startTime = timestampFromMs(nowMs - hourMs);
+    const { schedule } = await client.create(asked({ bucket, startTime }));
+    await eventually(
+      () => client.get({ id: schedule?.id ?? '' }),
+      ({ schedule: one }) => one?.lastPeriod !== undefined,
+    );
+  }
+
+  it('of the project ends a run after the file that is on its way', async () => {
+    const { own, orgId, projectId, goOn } = await underWay();
+    const { projects } = await own.projects.list({ orgId });
+    const displayName = projects.find(({ id }) => id === projectId)?.displayName ?? '';
+    const before = changesOf(projectId);
+    await own.projects.delete({ orgId, id: projectId, displayName });
+    goOn();
+    await untilItsTurnIsOver();
+    expect(changesOf(projectId)).toEqual(before);
+    expect(manifests().some((key) => key.includes(projectId))).toBe(false);
+  });
+
+  it('of the organization ends a run that waits for its bucket, and nobody is told of a failure', async () => {
+    const { own, orgId, projectId, goOn } = await underWay();
+    const { org } = await own.orgs.get({ orgId });
+    const before = changesOf(projectId);
+    await own.orgs.delete({ orgId, displayName: org?.displayName ?? '' });
+    await untilItsTurnIsOver();
+    const kv = await accounts.connection.jetstream().views.kv(buckets.exportSchedules, {
+      bindOnly: true,
+    });
+    expect((await kv.get(`${projectId}.0`))?.json()).toMatchObject({ tries: 0, lastError: '' });
+    goOn();
+    expect(changesOf(projectId)).toEqual(before);
+    const left = readdirSync(join(directory, 'scheduled-exports'), { recursive: true });
+    expect(left).not.toContainEqual(expect.stringContaining('.parquet'));
   });
 });
 

@@ -7,7 +7,7 @@ import { dayMs, hourMs } from '../../platform/clock.ts';
 import { maxParts, type PartRecord } from '../../platform/exports/export-record.ts';
 import type { PeriodProgress, ScheduleRecord } from '../../platform/exports/schedule-record.ts';
 import { waitAfter } from '../../platform/retry.ts';
-import { keepLease } from '../../platform/turns/keep-lease.ts';
+import { type KeptLease, keepLease } from '../../platform/turns/keep-lease.ts';
 import { exportFailure } from '../export/export-failure.ts';
 import { exportFormats } from '../export/export-format.ts';
 import type { ExportAsked } from '../export/export-request.ts';
@@ -32,18 +32,21 @@ const maxCharacters = 1_048_576;
 
 type Changes = Partial<ScheduleRecord>;
 
-/** Throws LeaseLost, also where somebody has paused or deleted it meanwhile. */
+/** Throws LeaseLost, also where somebody has paused or deleted it, or deleted its project, meanwhile. */
 export async function writeStep(parts: ScheduleParts, one: HeldSchedule): Promise<void> {
   const { held } = one;
   const { stopping, log } = parts;
   const isEnded = (): boolean => {
     const now = parts.known(one.key);
-    return now !== undefined && (now.id !== held.record.id || now.state !== 'active');
+    const isOther = now !== undefined && (now.id !== held.record.id || now.state !== 'active');
+    // The record of a deleted project's schedule is there for some seconds more.
+    return isOther || parts.project(one.projectId) === undefined;
   };
   const kept = keepLease({ held, isEnded, noun: 'scheduled export', stopping, log });
   let next: ScheduleRecord;
   try {
-    const done = await step(parts, one, kept.signal);
+    kept.look();
+    const done = await step(parts, one, kept);
     await kept.stop();
     next = { ...held.record, tries: 0, nextTryMs: 0, failingSinceMs: 0, ...done };
   } catch (cause) {
@@ -67,12 +70,12 @@ interface Step {
 async function step(
   parts: ScheduleParts,
   { projectId, held: { record } }: HeldSchedule,
-  signal: AbortSignal,
+  { signal, look }: Pick<KeptLease, 'signal' | 'look'>,
 ): Promise<Changes> {
   const query = queryOf(record.query);
   const listed = await parts.readSegments(projectId, query);
   const asked = { ...askedOf(query), listed };
-  const store = parts.openStore(record);
+  const store = changedWhileKept(parts.openStore(record), look);
   const own = { parts, projectId, record, asked, store, signal };
   const { progress } = record;
   try {
@@ -82,6 +85,22 @@ async function step(
   } finally {
     await store.close();
   }
+}
+
+/** Nothing in the bucket is changed once somebody has ended it. `look` throws then. */
+function changedWhileKept(store: ObjectStore, look: () => void): ObjectStore {
+  const { put, delete: remove } = store;
+  return {
+    ...store,
+    put: async (...request) => {
+      look();
+      return put(...request);
+    },
+    delete: async (...request) => {
+      look();
+      return remove(...request);
+    },
+  };
 }
 
 async function begin({ parts, projectId, record, asked, store, signal }: Step): Promise<Changes> {
