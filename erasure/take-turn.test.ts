@@ -1,5 +1,6 @@
 // The erasure of a person on a real broker and engine, by a process that dies at one of its steps: whoever goes on
-// erases the rest, those rows too that came meanwhile, and every sum is that of the others' events.
+// erases the rest, those rows too that came meanwhile, and every sum is that of the others' events. What somebody hands
+// on afterwards who stood still is erased, too.
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from 'vitest';
@@ -24,6 +25,7 @@ import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
 import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
 import { Mortal } from '../test/harness/turns/mortal.ts';
 import type { ErasureParts } from './erasure-parts.ts';
+import { lookAgain } from './look-again.ts';
 import { takeTurn } from './take-turn.ts';
 
 const broker = useBroker();
@@ -53,11 +55,17 @@ beforeAll(async () => {
 });
 
 /** Events of one batch, each of [distinct id, kind, session], which the shard's ledger has as done. */
-async function store(projectId: string, events: readonly (readonly [string, string, string])[]) {
+async function store(
+  projectId: string,
+  events: readonly (readonly [string, string, string])[],
+  receivedMs?: number,
+) {
   seq += 1;
+  const received =
+    receivedMs === undefined ? 'now64(3)' : `fromUnixTimestamp64Milli(toInt64(${receivedMs}))`;
   const values = events.map(
     ([distinctId, kind, session]) =>
-      `('${projectId}', '${randomUUID()}', '${kind}', '${distinctId}', false, '${session}', now64(3), now64(3), 0, ${seq}, map('plan', 'pro'))`,
+      `('${projectId}', '${randomUUID()}', '${kind}', '${distinctId}', false, '${session}', now64(3), ${received}, 0, ${seq}, map('plan', 'pro'))`,
   );
   await clickhouse.command({
     query: `INSERT INTO events (project_id, event_id, kind, distinct_id, cookieless, session_id, occur_time, receive_time,
@@ -213,3 +221,33 @@ it('goes on after a death between its steps, whether the last one was done or no
   }
   await expectSums();
 }, 600_000);
+
+it('erases once more what was received before and came after, and nothing of somebody new', async () => {
+  nowMs = Math.max(nowMs, Date.now()) + 60_000;
+  const beforeMs = nowMs;
+  const { projectId } = await play();
+  const requestId = await ask(projectId);
+  const known = () => requests.get(erasureKey(requestId))?.record.status;
+  const parts = await partsOf();
+  const view = ['anon', 'page_view', randomUUID()] as const;
+  const first = await untilCompleted(requestId);
+  await expect.poll(known).toBe('completed');
+  await lookAgain(parts);
+  expect(known()).toBe('completed');
+  await store(projectId, [view], beforeMs);
+  await lookAgain(parts);
+  await expect.poll(known).toBe('processing');
+  const again = await untilCompleted(requestId);
+  expect(again.events).toBe(first.events + 1);
+  expect(await events(projectId)).toEqual([['bob', '2']]);
+  await expect.poll(known).toBe('completed');
+  await store(projectId, [view], beforeMs);
+  await store(projectId, [view], again.completedAtMs + 1);
+  await lookAgain(parts);
+  expect(known()).toBe('completed');
+  expect(await events(projectId)).toEqual([
+    ['anon', '2'],
+    ['bob', '2'],
+  ]);
+  await expectSums();
+});

@@ -215,8 +215,9 @@ async function check(parts: ErasureParts, held: Held, context: StepContext): Pro
     await keep(held, { ...rest, step: isWhole ? 'records' : 'hide', round: batch.round + 1 });
     return 'done';
   }
-  for (const { requestId, whole } of requests) {
-    const events = batch.events[requestId] ?? 0;
+  for (const { requestId, whole, events: before } of requests) {
+    // Of a request that was opened again.
+    const events = before + (batch.events[requestId] ?? 0);
     await change(parts, requestId, {
       ...{ status: 'completed', sealedId: '', events, error: '' },
       ...(whole !== undefined && { whole: { ...whole, displayName: '' } }),

@@ -27,8 +27,12 @@ export function idsSql(column: 'project_id' | 'organization_id', ids: readonly s
 
 /** For tables with `profile_key`: the first half of the profile id's bytes as a number. */
 export function keysSql({ projectIds, ids }: Persons): string {
-  const keys = ids.map((id) => bytesOf(id).readBigUInt64LE(0));
+  const keys = ids.map(keyOf);
   return `${projectsSql(projectIds)} AND profile_key IN (${keys.join(', ')})`;
+}
+
+export function keyOf(id: string): bigint {
+  return bytesOf(id).readBigUInt64LE(0);
 }
 
 /** For tables with `profile_id`, 16 bytes. */

@@ -3,6 +3,9 @@
 // is told.
 
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { buckets } from '../../platform/broker/buckets.ts';
 import { connectBroker, type KV, type NatsConnection } from '../../platform/broker/nats.ts';
@@ -29,6 +32,8 @@ import { dueStream, dueSubject, webhookStreams } from '../../platform/webhooks/w
 import { useBroker, useEngine } from '../../test/harness/servers/use-servers.ts';
 import { Mortal } from '../../test/harness/turns/mortal.ts';
 import type { ErasureParts } from '../erasure-parts.ts';
+import { lookAgain } from '../look-again.ts';
+import { startErasures } from '../start.ts';
 import { takeTurn } from '../take-turn.ts';
 
 const broker = useBroker();
@@ -80,15 +85,17 @@ async function tables(): Promise<string[]> {
 
 /** A row in each table: one that names no project is for `ofNoProject`, or is forgotten by deletions. */
 async function fillTables(projectId: string): Promise<void> {
-  for (const name of await tables()) {
-    // Old rows of these leave by themselves.
-    const time = { dead_letters: 'time', webhook_attempts: 'attempt_time' }[name];
-    const [columns, values] =
-      time === undefined
-        ? ['project_id', `'${projectId}'`]
-        : [`project_id, ${time}`, `'${projectId}', now64(3)`];
-    await clickhouse.command({ query: `INSERT INTO ${name} (${columns}) VALUES (${values})` });
-  }
+  for (const name of await tables()) await fillTable(name, projectId);
+}
+
+async function fillTable(name: string, projectId: string): Promise<void> {
+  // Old rows of these leave by themselves.
+  const time = { dead_letters: 'time', webhook_attempts: 'attempt_time' }[name];
+  const [columns, values] =
+    time === undefined
+      ? ['project_id', `'${projectId}'`]
+      : [`project_id, ${time}`, `'${projectId}', now64(3)`];
+  await clickhouse.command({ query: `INSERT INTO ${name} (${columns}) VALUES (${values})` });
 }
 
 async function tablesThatName(id: string): Promise<string[]> {
@@ -325,6 +332,46 @@ it('asks for the projects of an organization, and takes away what is an accountâ
   expect(await bucketsThatName(organizationId)).toEqual([`erasures ${erasureKey(projectId)}`]);
   const left = await (await openKv(buckets.organizations)).get('shared');
   expect(left?.json()).toMatchObject({ members: [{ customerId: 'ada' }] });
+});
+
+it('deletes once more what a process hands on afterwards that stood still', async () => {
+  const { projectId, organizationId } = await fill();
+  await ask(projectId, { kind: 'project', organizationId, displayName: '' });
+  await live(await partsOf(), projectId);
+  const known = () => requests.get(erasureKey(projectId))?.record.status;
+  for (const late of [() => fillTables(projectId), () => fillTable('dead_letters', projectId)]) {
+    await expect.poll(known).toBe('completed');
+    await lookAgain(await partsOf());
+    expect(known()).toBe('completed');
+    await late();
+    await lookAgain(await partsOf());
+    await expect.poll(known).toBe('processing');
+    await live(await partsOf(), projectId);
+    await expectGone(projectId);
+  }
+});
+
+it('looks for such rows by itself', async () => {
+  const { projectId, organizationId } = await fill();
+  await ask(projectId, { kind: 'project', organizationId, displayName: '' });
+  await live(await partsOf(), projectId);
+  const known = () => requests.get(erasureKey(projectId))?.record;
+  await expect.poll(() => known()?.status).toBe('completed');
+  const completedAtMs = known()?.completedAtMs;
+  await fillTable('events', projectId);
+  const [dataDir, startedMs] = [mkdtempSync(join(tmpdir(), 'millrace-late-')), Date.now()];
+  // A minute later, and on it goes.
+  nowMs += 60_000;
+  const clock = { nowMs: () => nowMs + Date.now() - startedMs };
+  const parts = { ...(await partsOf()), requests, clock };
+  const turns = startErasures({ ...parts, projects: () => [], dataDir });
+  const isDoneAgain = () =>
+    known()?.status === 'completed' && known()?.completedAtMs !== completedAtMs;
+  await expect.poll(isDoneAgain, { timeout: 120_000 }).toBe(true);
+  await turns.stop();
+  nowMs = clock.nowMs();
+  rmSync(dataDir, { recursive: true });
+  await expectGone(projectId);
 });
 
 /** All steps take many minutes; odd, so that every other one is done. */

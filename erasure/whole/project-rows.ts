@@ -87,7 +87,8 @@ function storesOf({ clickhouse }: ErasureParts, { store }: StepContext): Set<Sto
   return new Set([store, clickhouse.first]);
 }
 
-async function tablesWith(store: Store, column: string): Promise<string[]> {
+/** Tables that have rows of their own, and such a column. */
+export async function tablesWith(store: Store, column: string): Promise<string[]> {
   const found = await selectRows(
     store,
     `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name IN (
