@@ -1,5 +1,5 @@
-// The steps that take the old events of a project out of every table. Each may be taken again from its beginning: what
-// is inserted has a token, and what it is made of stays until the last deletion, that of the events.
+// The steps that take the old events of some projects out of every table. Each may be taken again from its beginning:
+// what is inserted has a token, and what it is made of stays until the last deletion, that of the events.
 
 import type { JsonValue } from '@bufbuild/protobuf';
 import type { RetainedStep, RetainedWork } from '../../platform/erasure/retained-work.ts';
@@ -23,8 +23,9 @@ type RetainedParts = Pick<ErasureParts, 'nats' | 'clickhouse' | 'shards' | 'cloc
 
 export interface RetainedContext {
   work: RetainedWork;
-  /** The project's group of ClickHouse servers. */
+  /** The projects' group of ClickHouse servers. */
   store: StepContext['store'];
+  /** Those of the projects. */
   shards: readonly number[];
   /** Writes the work, and keeps the lease. Throws LeaseLost. */
   keep(work: RetainedWork): Promise<void>;
@@ -99,7 +100,7 @@ async function takeOut(
     take: async (_, isStill) => {
       const marks = await marksNow(nats, shards);
       for (const table of keys.length === 0 ? [] : profileTables) {
-        await remove(store, table, profilesOfKeysSql(work.projectId, keys));
+        await remove(store, table, profilesOfKeysSql(projectIdsOf(work), keys));
         if (!(await isStill())) throw new NotStill();
       }
       return marks;
@@ -113,32 +114,38 @@ async function deleteRows(
   { nats, clickhouse, shards }: RetainedParts,
   { work, store }: RetainedContext,
 ): Promise<StepEnd> {
-  const { projectId } = work;
+  const projectIds = projectIdsOf(work);
   for (const { table, rows } of oldRowsOf(work)) await remove(store, table, rows);
   await remove(clickhouse.first, 'webhook_attempts', oldAttemptsSql(work));
   await atBoundary({
     connection: nats,
     shards,
     take: async (_, isStill) => {
-      await dropEmptySums(store, [projectId]);
+      await dropEmptySums(store, projectIds);
       if (!(await isStill())) throw new NotStill();
     },
   });
   // Says also that greatest values may be those of rows that are gone (sql/check/derived-tables.ts).
-  await forgetKept(store, [projectId], 1);
+  await forgetKept(store, projectIds, 1);
   await remove(store, 'events', oldEventsSql(work));
   return 'done';
 }
 
 /** Readers keep no number, and exports no file, that counts what is gone. */
 async function forget(parts: RetainedParts, { work, store }: RetainedContext): Promise<StepEnd> {
-  const { projectId, beforeMs, startedMs } = work;
-  await forgetKept(store, [projectId]);
-  return endExports(parts, [projectId], {
+  const { projects, startedMs } = work;
+  const boundaries = new Map(projects.map(({ projectId, beforeMs }) => [projectId, beforeMs]));
+  await forgetKept(store, projectIdsOf(work));
+  return endExports(parts, projectIdsOf(work), {
     reason: 'it has events that are older than the project keeps them: ask for it again',
-    isMeant: ({ query, createMs }) => createMs < startedMs && mayHaveOld(query, beforeMs),
+    isMeant: ({ query, createMs }, projectId) =>
+      createMs < startedMs && mayHaveOld(query, boundaries.get(projectId) ?? 0),
     forgetsNames: false,
   });
+}
+
+function projectIdsOf({ projects }: RetainedWork): string[] {
+  return projects.map(({ projectId }) => projectId);
 }
 
 /** Profiles are no events. A range without a beginning has all events from before its end. */

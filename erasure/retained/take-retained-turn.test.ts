@@ -289,16 +289,46 @@ it('takes some days at a time, and leaves erasures the first place between two p
   await takeRetainedTurn(parts);
   hasErasure = true;
   const first = await current();
-  expect(first?.beforeMs).toBeLessThan(boundaryMs);
+  const firstMs = first?.projects[0]?.beforeMs ?? Number.POSITIVE_INFINITY;
+  expect(firstMs).toBeLessThan(boundaryMs);
   await takeTurns(parts, () => true);
   const [[oldest] = []] = await rowsOf(
     `SELECT toUnixTimestamp64Milli(min(occur_time)) FROM events WHERE project_id = '${projectId}'`,
   );
-  expect(Number(oldest)).toBeGreaterThanOrEqual(first?.beforeMs ?? Infinity);
+  expect(Number(oldest)).toBeGreaterThanOrEqual(firstMs);
   expect(Number(oldest)).toBeLessThan(boundaryMs);
   hasErasure = false;
   await work(parts);
   expect(await olderColumns(projectId)).toEqual([]);
+  await expectSums();
+});
+
+it('takes as many deletions for many projects as for one', async () => {
+  const rows = drawnRows(13, 12);
+  const deletionsFor = async (count: number, more: Partial<RetainedParts> = {}) => {
+    const ids = await Promise.all(Array.from({ length: count }, () => play(rows)));
+    // A step that is taken again says the same. What drops empty sums says their hashes, where there are any.
+    const deletions = new Set<string>();
+    const command: DatabaseClient['command'] = (asked) => {
+      const isDeletion = asked.query.startsWith('ALTER TABLE') && !asked.query.includes('sipHash');
+      if (isDeletion) deletions.add(asked.query);
+      return clickhouse.command(asked);
+    };
+    const parts = await partsOf('', pass, {
+      clickhouse: oneGroup({ query: clickhouse.query.bind(clickhouse), command }),
+      // Those that keep fewer days have another boundary.
+      projects: () =>
+        ids.map((id, at) => [id, { retentionDays: retentionDays - (at % 3) }] as const),
+      ...more,
+    });
+    await takeTurns(parts, () => parts.lookedAtMs.size === count);
+    for (const id of ids) expect(await olderColumns(id)).toEqual([]);
+    return deletions.size;
+  };
+  const ofOne = await deletionsFor(1);
+  expect(ofOne).toBeGreaterThan(10);
+  expect(await deletionsFor(12)).toBe(ofOne);
+  expect(await deletionsFor(12, { maxProjects: 6 })).toBe(2 * ofOne);
   await expectSums();
 });
 

@@ -1,6 +1,7 @@
-// One turn at the events that projects keep no longer: takes the lease on the erasures' work, finds a project with old
+// One turn at the events that projects keep no longer: takes the lease on the erasures' work, finds projects with old
 // events where no piece of work is under way, and takes one step of it. A process that dies leaves the rest to the turn
-// after its lease. Whoever asked for an erasure goes first, between two pieces.
+// after its lease. Whoever asked for an erasure goes first, between two pieces. A piece is of many projects: each
+// deletion makes the engine go through all parts of a table, however few rows it takes out.
 
 import { randomUUID } from 'node:crypto';
 import { shardOf } from '../../platform/broker/topology.ts';
@@ -11,7 +12,11 @@ import {
   erasureWorkKey,
   noWork,
 } from '../../platform/erasure/erasure-record.ts';
-import { type RetainedWork, retainedSteps } from '../../platform/erasure/retained-work.ts';
+import {
+  type RetainedProject,
+  type RetainedWork,
+  retainedSteps,
+} from '../../platform/erasure/retained-work.ts';
 import { retainedFromMs } from '../../platform/retained/retained-from.ts';
 import { HeldRecord, isLeased, LeaseLost } from '../../platform/turns/held-record.ts';
 import type { ErasureParts, StepContext } from '../erasure-parts.ts';
@@ -31,6 +36,7 @@ export interface RetainedParts
   lookedAtMs: Map<string, number>;
   /** Of one piece of work, and of one statement; the usual ones unless given. */
   maxEvents?: number;
+  maxProjects?: number;
   eventsAtOnce?: number;
 }
 
@@ -39,10 +45,12 @@ const againMs = 500;
 const lookAgainMs = 10_000;
 /** A deletion writes each part anew that has some of them. */
 const usualMaxEvents = 5_000_000;
+/** Their ids are in the text of two dozen statements, and their records are read one by one. */
+const usualMaxProjects = 200;
 /** All columns of these are read, in some seconds; a statement has a minute. */
 const usualEventsAtOnce = 1_000_000;
-/** Ten years. */
-const maxDays = 3_700;
+/** Days of projects that one statement tells. */
+const maxDays = 100_000;
 
 type Held = HeldRecord<ErasureWork>;
 
@@ -79,7 +87,7 @@ async function takeOne(parts: RetainedParts, held: Held, work: RetainedWork): Pr
   const store = clickhouse.all[work.group];
   if (store === undefined) throw new Error('erasure: there is no such group of servers any more');
   const end = await takeStep[work.step](parts, {
-    ...{ work, store, shards: [shardOf(work.projectId, shards)] },
+    ...{ work, store, shards: shardsOf(work.projects, shards) },
     keep: (next) => keep(held, next),
   });
   if (end === 'later') return;
@@ -87,9 +95,8 @@ async function takeOne(parts: RetainedParts, held: Held, work: RetainedWork): Pr
   const next = retainedSteps[retainedSteps.indexOf(work.step) + 1];
   await keep(held, next && { ...now, step: next, slice: 0 });
   if (next !== undefined) return;
-  const { projectId, beforeMs } = work;
-  const before = new Date(beforeMs).toISOString();
-  log.info({ projectId, before }, 'events that the project keeps no longer are gone');
+  const projectIds = work.projects.map(({ projectId }) => projectId);
+  log.info({ projectIds }, 'events that these projects keep no longer are gone');
 }
 
 async function keep(held: Held, retained: RetainedWork | undefined): Promise<void> {
@@ -97,51 +104,84 @@ async function keep(held: Held, retained: RetainedWork | undefined): Promise<voi
   await held.write({ ...rest, ...(retained !== undefined && { retained }) });
 }
 
-/** Of the first project that has old events. */
+/** Of the first projects that have old events. */
 async function newWork(parts: RetainedParts): Promise<RetainedWork | undefined> {
-  const { clock, lookedAtMs } = parts;
-  for (const [projectId, { retentionDays }] of parts.projects()) {
-    const fromMs = retainedFromMs(retentionDays, clock.nowMs());
-    if (fromMs === undefined || lookedAtMs.get(projectId) === fromMs) continue;
-    const work = await workOf(parts, projectId, fromMs);
-    if (work !== undefined) return work;
-    lookedAtMs.set(projectId, fromMs);
+  const { clickhouse, shards, maxProjects = usualMaxProjects } = parts;
+  const due = dueProjects(parts);
+  for (const group of clickhouse.all.keys()) {
+    const here = due.filter(
+      ({ projectId }) => shardOf(projectId, shards) % clickhouse.all.length === group,
+    );
+    for (let at = 0; at < here.length; at += maxProjects) {
+      const work = await workOf(parts, group, here.slice(at, at + maxProjects));
+      if (work !== undefined) return work;
+    }
   }
   return undefined;
 }
 
-/** Undefined where no event is older. The oldest days first, as many as one piece may have, at least one. */
+/** Those that may have old events, as far as this process knows. */
+function dueProjects({ projects, clock, lookedAtMs }: RetainedParts): RetainedProject[] {
+  return [...projects()].flatMap(([projectId, { retentionDays }]) => {
+    const beforeMs = retainedFromMs(retentionDays, clock.nowMs());
+    const isDue = beforeMs !== undefined && lookedAtMs.get(projectId) !== beforeMs;
+    return isDue ? [{ projectId, beforeMs }] : [];
+  });
+}
+
+function shardsOf(projects: readonly RetainedProject[], shards: number): number[] {
+  return [...new Set(projects.map(({ projectId }) => shardOf(projectId, shards)))];
+}
+
+/** Undefined where no event of these is older. */
 async function workOf(
   parts: RetainedParts,
-  projectId: string,
-  fromMs: number,
+  group: number,
+  some: readonly RetainedProject[],
 ): Promise<RetainedWork | undefined> {
-  const { nats, clickhouse, shards, clock } = parts;
+  const { nats, clickhouse, shards, clock, lookedAtMs } = parts;
   const { maxEvents = usualMaxEvents, eventsAtOnce = usualEventsAtOnce } = parts;
-  const shard = shardOf(projectId, shards);
-  const group = shard % clickhouse.all.length;
-  const store = clickhouse.ofShard(shard);
-  const stored = await marksNow(nats, [shard]);
+  const store = clickhouse.all[group];
+  if (store === undefined) throw new Error('erasure: there is no such group of servers');
+  const stored = await marksNow(nats, shardsOf(some, shards));
   const days = await selectRows(
     store,
-    `SELECT toUInt32(toDate(occur_time)) AS day, count() FROM events
-      WHERE ${oldEventsSql({ projectId, beforeMs: fromMs, stored })} GROUP BY day ORDER BY day LIMIT ${maxDays}`,
+    `SELECT project_id, toUInt32(toDate(occur_time)) AS day, count() FROM events
+      WHERE ${oldEventsSql({ projects: some, stored })}
+      GROUP BY project_id, day ORDER BY project_id, day LIMIT ${maxDays}`,
   );
-  const [first] = days;
-  if (first === undefined) return undefined;
-  let [last, events] = [Number(first[0]), Number(first[1])];
-  for (const [day, count] of days.slice(1)) {
-    if (events + Number(count) > maxEvents) break;
-    last = Number(day);
-    events += Number(count);
+  const { projects, events } = firstOf(days, maxEvents);
+  if (days.length < maxDays) {
+    const have = new Set(days.map(([projectId]) => String(projectId)));
+    for (const { projectId, beforeMs } of some) {
+      if (!have.has(projectId)) lookedAtMs.set(projectId, beforeMs);
+    }
   }
-  const beforeMs = (last + 1) * dayMs;
-  const profiles = await countProfiles(store, oldEventsSql({ projectId, beforeMs, stored }));
+  if (projects.length === 0) return undefined;
+  const profiles = await countProfiles(store, oldEventsSql({ projects, stored }));
   return {
-    ...{ id: randomUUID(), projectId, group, beforeMs, startedMs: clock.nowMs() },
+    ...{ id: randomUUID(), projects, group, startedMs: clock.nowMs() },
     ...{ step: 'sums', stored, slice: 0, attempts: 0 },
     nameSlices: Math.ceil(events / eventsAtOnce),
     slices: Math.ceil(profiles / profilesAtOnce),
+  };
+}
+
+/** The oldest days of each project, as many as one piece may have, at least one. `days`: project, day, events. */
+function firstOf(
+  days: readonly unknown[][],
+  maxEvents: number,
+): { projects: RetainedProject[]; events: number } {
+  const beforeMs = new Map<string, number>();
+  let events = 0;
+  for (const [projectId, day, count] of days) {
+    if (events > 0 && events + Number(count) > maxEvents) break;
+    beforeMs.set(String(projectId), (Number(day) + 1) * dayMs);
+    events += Number(count);
+  }
+  return {
+    projects: [...beforeMs].map(([projectId, ms]) => ({ projectId, beforeMs: ms })),
+    events,
   };
 }
 

@@ -11,6 +11,7 @@ import {
   exportKey,
   hasEnded,
   maxExports,
+  projectOfKey,
   readExportRecord,
 } from '../../platform/exports/export-record.ts';
 import { isObject } from '../../platform/json.ts';
@@ -24,7 +25,7 @@ const patienceMs = 60_000;
 interface Ended {
   reason: string;
   /** Which exports end; all unless given. */
-  isMeant?(record: ExportRecord): boolean;
+  isMeant?(record: ExportRecord, projectId: string): boolean;
   /** Unless false. */
   forgetsNames?: boolean;
 }
@@ -47,7 +48,7 @@ export async function endExports(
     const found = await bucket.get(key);
     if (found.kind !== 'found') continue;
     const { record, revision } = found;
-    if (!isMeant(record)) continue;
+    if (!isMeant(record, projectOfKey(key))) continue;
     if (isLeft(record)) end = 'later';
     const query = forgetsNames ? withoutNames(record.query) : record.query;
     if (hasEnded(record) && isDeepStrictEqual(query, record.query)) continue;

@@ -3,7 +3,7 @@
 
 import type { RetainedWork } from '../../platform/erasure/retained-work.ts';
 import type { StoredMark } from '../../platform/erasure/stored-marks.ts';
-import { momentSql, oldEventsSql } from './old-rows.ts';
+import { oldEventsSql, youngEventsSql } from './old-rows.ts';
 import { projectsSql, storedSql } from './person-rows.ts';
 
 /** Profiles of one slice: their keys are in the text of two deletions, and their sums in the memory of one insert. */
@@ -19,17 +19,17 @@ export function sliceKeysSql(work: RetainedWork): string {
 }
 
 /** Of both tables. The keys are what the engine gave: numbers. */
-export function profilesOfKeysSql(projectId: string, keys: readonly string[]): string {
+export function profilesOfKeysSql(projectIds: readonly string[], keys: readonly string[]): string {
   for (const key of keys) if (!/^\d+$/.test(key)) throw new Error('erasure: this is no key');
-  return `${projectsSql([projectId])} AND ${keySql} IN (${keys.join(', ')})`;
+  return `${projectsSql(projectIds)} AND ${keySql} IN (${keys.join(', ')})`;
 }
 
 const keySql = 'reinterpretAsUInt64(substring(profile_id, 1, 8))';
 
 /** INSERTs of what the slice's profiles are without what goes, each a block: events that are stored, then records. */
 export function recountSql(work: RetainedWork, takenOut: readonly StoredMark[]): string[] {
-  const { projectId, beforeMs } = work;
-  const project = projectsSql([projectId]);
+  const { projects } = work;
+  const named = projectsSql(projects.map(({ projectId }) => projectId));
   const keys = sliceKeysSql(work);
   return [
     `INSERT INTO profile_activity (project_id, profile_id, first_seen, last_seen, first_received, total_events, pageviews,
@@ -44,12 +44,12 @@ export function recountSql(work: RetainedWork, takenOut: readonly StoredMark[]):
         maxIf(concat(moment, country, gap, region, gap, city), country != ''),
         max(NOT bool_properties['$bot'])
       FROM events
-      WHERE ${project} AND NOT cookieless AND occur_time >= ${momentSql(beforeMs)} AND ${storedSql(takenOut)}
+      WHERE ${youngEventsSql(projects)} AND NOT cookieless AND ${storedSql(takenOut)}
         AND profile_key IN (${keys})
       GROUP BY project_id, id ORDER BY project_id, id`,
     `INSERT INTO profile_activity (project_id, profile_id, first_seen, first_received, record)
       SELECT project_id, profile_id, toDateTime64('2299-12-31 23:59:59.999', 3, 'UTC') AS never, never,
         millraceProfileRecord(version, root_id, named, deleted, create_time, update_time, distinct_id, traits)
-      FROM profiles WHERE ${project} AND NOT edge AND ${keySql} IN (${keys}) ORDER BY profile_id, version`,
+      FROM profiles WHERE ${named} AND NOT edge AND ${keySql} IN (${keys}) ORDER BY profile_id, version`,
   ];
 }

@@ -3,8 +3,9 @@
 // done a record has no personal data: ids of profiles are keyed hashes, and names are gone.
 
 import { hasNumbers, hasTexts, type VersionedRecord } from '../broker/record-bucket.ts';
+import { isObject } from '../json.ts';
 import type { LeasedRecord } from '../turns/held-record.ts';
-import { isRetainedWork, type RetainedWork } from './retained-work.ts';
+import { isRetainedWork, ofThisVersion, type RetainedWork } from './retained-work.ts';
 import type { StoredMark } from './stored-marks.ts';
 
 export type ErasureStatus = 'pending' | 'processing' | 'completed' | 'failed';
@@ -150,7 +151,10 @@ export const erasureLeaseMs = 90_000;
 export const noWork: ErasureWork = { schemaVersion: 1, leaseEndMs: 0 };
 
 export function readErasureWork(value: unknown): ErasureWork | undefined {
-  return isWork(value) ? value : undefined;
+  if (!isObject(value)) return undefined;
+  const { retained, ...rest } = value;
+  const work = retained === undefined ? rest : { ...rest, retained: ofThisVersion(retained) };
+  return isWork(work) ? work : undefined;
 }
 
 function isWork(value: unknown): value is ErasureWork {

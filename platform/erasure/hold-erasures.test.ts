@@ -59,7 +59,8 @@ it('waits for a lease of others, and holds its own until the end', async () => {
 it('waits for work that is begun, though nobody is at it', async () => {
   const { connection, write, clock } = await open();
   const retained = {
-    ...{ id: 'r', projectId: 'p', group: 0, beforeMs: 0, startedMs: 0, step: 'rows' as const },
+    ...{ id: 'r', projects: [{ projectId: 'p', beforeMs: 0 }], group: 0, startedMs: 0 },
+    step: 'rows' as const,
     ...{ stored: [], nameSlices: 1, slices: 1, slice: 0, attempts: 0 },
   };
   await write({ ...noWork, retained });

@@ -1,21 +1,27 @@
-// The work that takes the events out of all tables which a project keeps no longer, as the broker keeps it: a part of
-// the record of the erasures' work, because only one of both may be under way.
+// The work that takes the events out of all tables which projects keep no longer, as the broker keeps it: a part of the
+// record of the erasures' work, because only one of both may be under way.
 
 import { hasNumbers, hasTexts } from '../broker/record-bucket.ts';
+import { isObject } from '../json.ts';
 import type { StoredMark } from './stored-marks.ts';
 
 /** In their order. */
 export const retainedSteps = ['sums', 'profiles', 'rows', 'settle', 'forget'] as const;
 export type RetainedStep = (typeof retainedSteps)[number];
 
-/** One piece of work: the events of some days of a project. */
+export interface RetainedProject {
+  projectId: string;
+  /** Its events from before that go: the beginning of a day of UTC, ms since the epoch. */
+  beforeMs: number;
+}
+
+/** One piece of work: the events of some days of some projects. */
 export interface RetainedWork {
   id: string;
-  projectId: string;
-  /** The place of its group of ClickHouse servers. */
+  /** At least one. */
+  projects: readonly RetainedProject[];
+  /** The place of their group of ClickHouse servers. */
   group: number;
-  /** Events from before it go: the beginning of a day of UTC, ms since the epoch. */
-  beforeMs: number;
   startedMs: number;
   step: RetainedStep;
   /** What was stored when the work began: events that came later are left to the next piece. */
@@ -32,22 +38,27 @@ export interface RetainedWork {
 }
 
 export function isRetainedWork(value: unknown): value is RetainedWork {
-  if (typeof value !== 'object' || value === null) return false;
-  const step: unknown = Reflect.get(value, 'step');
-  const takenOut: unknown = Reflect.get(value, 'takenOut');
+  if (!isObject(value)) return false;
+  const { step, stored, takenOut, projects } = value;
   return (
-    hasTexts(value, ['id', 'projectId']) &&
-    hasNumbers(value, [
-      'group',
-      'beforeMs',
-      'startedMs',
-      'nameSlices',
-      'slices',
-      'slice',
-      'attempts',
-    ]) &&
+    hasTexts(value, ['id']) &&
+    hasNumbers(value, ['group', 'startedMs', 'nameSlices', 'slices', 'slice', 'attempts']) &&
+    Array.isArray(projects) &&
+    projects.length > 0 &&
+    projects.every(isRetainedProject) &&
     retainedSteps.some((known) => known === step) &&
-    Array.isArray(Reflect.get(value, 'stored')) &&
+    Array.isArray(stored) &&
     (takenOut === undefined || Array.isArray(takenOut))
   );
+}
+
+function isRetainedProject(value: unknown): value is RetainedProject {
+  return isObject(value) && hasTexts(value, ['projectId']) && hasNumbers(value, ['beforeMs']);
+}
+
+/** What an older version has begun, of one project, in the form of this one; anything else as it is. */
+export function ofThisVersion(work: unknown): unknown {
+  if (!isObject(work) || !isRetainedProject(work)) return work;
+  const { projectId, beforeMs, ...rest } = work;
+  return { ...rest, projects: [{ projectId, beforeMs }] };
 }
