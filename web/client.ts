@@ -10,7 +10,7 @@ import {
 import { createConnectTransport } from '@connectrpc/connect-web';
 import { signal } from '@preact/signals';
 import { askedAgainSeconds, retryAfterSeconds } from './retries/retries.ts';
-import { accessToken, plainLoss, refreshSession, session } from './session.ts';
+import { refreshSession, session, accessToken as tokenOfSession } from './session.ts';
 
 /** Whether the last call reached the service. The shell says so while it is false. */
 export const isReachable = signal(true);
@@ -35,6 +35,28 @@ export function isInTouch(): boolean {
   return isReachable.peek() && performance.now() - heardMs < touchMs;
 }
 
+const lost = () => new ConnectError('the service did not answer', Code.Unavailable);
+
+/** A call that found no service fails with words of the browser, such as "Failed to fetch": it is made unavailable. */
+export const plainLoss: Interceptor = (next) => async (request) => {
+  try {
+    return await next(request);
+  } catch (cause) {
+    const error = ConnectError.from(cause);
+    const isLost = error.code === Code.Unknown && error.cause !== undefined;
+    throw isLost ? lost() : error;
+  }
+};
+
+/** The access token of the moment; undefined where nobody is signed in. Throws where it could not be renewed. */
+export async function accessToken(): Promise<string | undefined> {
+  try {
+    return await tokenOfSession();
+  } catch {
+    throw lost();
+  }
+}
+
 /** Puts the token on each call, and repeats a call once whose token the service no longer takes. */
 const withSession: Interceptor = (next) => async (request) => {
   const token = await accessToken();
@@ -48,7 +70,7 @@ const withSession: Interceptor = (next) => async (request) => {
     if (error.code === Code.Unavailable) isReachable.value = false;
     else if (error.code !== Code.Canceled) hear();
     if (error.code !== Code.Unauthenticated || request.stream || !token) throw error;
-    await refreshSession(token);
+    await refreshSession(token).catch(() => Promise.reject(lost()));
     const renewed = await accessToken();
     if (!renewed) throw error;
     request.header.set('authorization', `Bearer ${renewed}`);
@@ -92,7 +114,7 @@ async function reached(path: string, init: RequestInit): Promise<Response> {
     return response;
   } catch {
     isReachable.value = false;
-    throw new ConnectError('the service did not answer', Code.Unavailable);
+    throw lost();
   }
 }
 

@@ -1,16 +1,8 @@
 // The reader's session. The access token lives in memory alone; the refresh token is a cookie that no script reads,
 // sent to AuthService only. Tabs of one browser share one refresh: a spent token used late would end the session.
+// Loaded before the code of calls, which is long: this file imports none of it.
 
-import {
-  type Client,
-  Code,
-  ConnectError,
-  createClient,
-  type Interceptor,
-} from '@connectrpc/connect';
-import { createConnectTransport } from '@connectrpc/connect-web';
 import { signal } from '@preact/signals';
-import { AuthService } from '../proto/gen/public/auth/v1/auth_pb.js';
 import { isFramed } from './browser/media.ts';
 
 export type Person = { id: string; displayName: string; email: string };
@@ -29,35 +21,6 @@ export type Session =
     };
 
 export const session = signal<Session>({ state: 'unknown' });
-
-/** A call that found no service fails with words of the browser, such as "Failed to fetch": it is made unavailable. */
-export const plainLoss: Interceptor = (next) => async (request) => {
-  try {
-    return await next(request);
-  } catch (cause) {
-    const error = ConnectError.from(cause);
-    const isLost = error.code === Code.Unknown && error.cause !== undefined;
-    throw isLost ? new ConnectError('the service did not answer', Code.Unavailable) : error;
-  }
-};
-
-/** Methods that give a session: they set the cookie, and are sent without a token. */
-export const auth: Client<typeof AuthService> = createClient(
-  AuthService,
-  createConnectTransport({
-    baseUrl: window.location.origin,
-    useBinaryFormat: true,
-    // The cookie of an answer is set though its page was left meanwhile.
-    fetch: (input, init) => fetch(input, { ...init, keepalive: true }),
-    interceptors: [
-      (next) => (request) => {
-        request.header.set('x-session', 'cookie');
-        return next(request);
-      },
-      plainLoss,
-    ],
-  }),
-);
 
 /** Says that this browser has signed in before: without it no refresh is tried, and a stranger sees no failed call. */
 const mark = 'millrace-session';
@@ -96,9 +59,11 @@ export function takeSession({ accessToken, expiresIn, customer }: Answer): numbe
   return givenAt;
 }
 
-function forgetSession(): void {
+/** Ends the session here and in the other tabs. */
+export function endSession(): void {
   session.value = { state: 'signed-out' };
   localStorage.removeItem(mark);
+  channel?.postMessage({ state: 'signed-out' } satisfies Session);
 }
 
 channel?.addEventListener('message', ({ data }: MessageEvent<Session>) => {
@@ -156,18 +121,28 @@ async function markRenewal(renewedMs: number): Promise<void> {
   });
 }
 
+/** Spends the cookie; undefined where the service refuses it. Throws where the service gives no answer to it. */
+async function askToken(): Promise<Answer | undefined> {
+  const response = await fetch('/public.auth.v1.AuthService/RefreshToken', {
+    ...{ method: 'POST', body: '{}' },
+    headers: { 'content-type': 'application/json', 'x-session': 'cookie' },
+    // The cookie of an answer is set though its page was left meanwhile.
+    keepalive: true,
+  });
+  if (response.status === 401) return undefined;
+  if (!response.ok) throw new Error(`the service answered ${response.status}`);
+  const answer: Answer = await response.json();
+  return answer;
+}
+
 /** Asks again where the cookie may be one that a page before has spent: the next one is here once its answer is. */
-async function nextSession(): Promise<Answer> {
+async function nextSession(): Promise<Answer | undefined> {
   const beforeMs = Number(localStorage.getItem(begun));
   localStorage.setItem(begun, String(Date.now()));
   try {
     for (let waitMs = 250; ; waitMs *= 2) {
-      try {
-        return await auth.refreshToken({});
-      } catch (cause) {
-        const isRefused = ConnectError.from(cause).code === Code.Unauthenticated;
-        if (!isRefused || Date.now() - beforeMs > graceMs) throw cause;
-      }
+      const answer = await askToken();
+      if (answer !== undefined || Date.now() - beforeMs > graceMs) return answer;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   } finally {
@@ -184,14 +159,9 @@ export function refreshSession(refused?: string): Promise<void> {
     const another =
       now.state === 'signed-in' && refused !== undefined && now.accessToken !== refused;
     if (another || (refused === undefined && isFresh(now))) return;
-    try {
-      await markRenewal(takeSession(await nextSession()));
-    } catch (cause) {
-      const error = ConnectError.from(cause);
-      if (error.code !== Code.Unauthenticated) throw error;
-      forgetSession();
-      channel?.postMessage({ state: 'signed-out' } satisfies Session);
-    }
+    const next = await nextSession();
+    if (next === undefined) endSession();
+    else await markRenewal(takeSession(next));
   }).finally(() => {
     running = undefined;
   });
@@ -217,15 +187,5 @@ export async function resumeSession(waitMs = 500): Promise<void> {
     await refreshSession();
   } catch {
     window.setTimeout(() => void resumeSession(Math.min(waitMs * 2, 10_000)), waitMs);
-  }
-}
-
-/** Ends the session here, in the other tabs and at the service. */
-export async function signOut(): Promise<void> {
-  try {
-    await auth.signOut({});
-  } finally {
-    forgetSession();
-    channel?.postMessage({ state: 'signed-out' } satisfies Session);
   }
 }

@@ -1,6 +1,7 @@
 // How the pages are built: hashed files under dist/web, nothing inlined.
 
 import { defineConfig } from 'vite';
+import { preloadApp } from './build/preload-app.ts';
 import { worldMap } from './build/world-map.ts';
 
 const service = 'http://127.0.0.1:8080';
@@ -10,9 +11,13 @@ const handOn = { target: service, headers: { origin: service } };
 /** A page is a file of its own, though another page may take a part of it. */
 const isShared = (id: string): boolean => !/-page\.tsx$|palette-boards\.ts$/.test(id);
 
+/** What the overview shares with a few pages, in small files. */
+const ofFigures =
+  /\/web\/(?:retries|sources|results\/(?:provenance|change)|charts\/(?:data-table|sparkline)|question\/(?:question|rows)-link|setup\/demo-command|filter\/cookieless)/;
+
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [worldMap()],
+  plugins: [worldMap(), preloadApp('/web/main.tsx')],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../dist/web',
@@ -28,7 +33,7 @@ export default defineConfig({
     cssCodeSplit: false,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
-    // The entry names every file: a character of each name's hash is a tenth of a kB of it.
+    // The first script names every file: a character of each name's hash is a tenth of a kB of it.
     rolldownOptions: {
       output: {
         chunkFileNames: 'assets/[name]-[hash:7].js',
@@ -37,8 +42,10 @@ export default defineConfig({
         // greater one gives the overview more files.
         codeSplitting: {
           groups: [
-            { name: 'start', tags: ['$initial'], priority: 2 },
+            { name: 'begin', tags: ['$initial'], priority: 3 },
+            { name: 'app', test: /\/web\/main\.tsx$/, priority: 2 },
             { name: 'shared', test: isShared, minShareCount: 6 },
+            { name: 'figures', test: ofFigures, minShareCount: 2 },
           ],
         },
       },

@@ -7,7 +7,7 @@ import { root } from '../harness/source-tree.ts';
 
 const kB = 1_000;
 const maxEntryScript = 70 * kB;
-const maxScript = 127 * kB;
+const maxScript = 115 * kB;
 const maxStyle = 12 * kB;
 
 /** What the build says of a source: its file, and the sources that are loaded with it. */
@@ -45,13 +45,19 @@ function packedBytes(files: readonly string[]): number {
     .reduce((sum, path) => sum + statSync(existsSync(`${path}.gz`) ? `${path}.gz` : path).size, 0);
 }
 
-const entry = 'index.html';
-const pages = chunkOf(entry).dynamicImports ?? [];
+const loadedByFirst = chunkOf('index.html').dynamicImports ?? [];
+/** What the first script loads for every page. */
+const app = loadedByFirst.find((source) => /^_app-/.test(source)) ?? '';
+const entry = ['index.html', app];
+const pages = [
+  ...loadedByFirst.filter((source) => source !== app),
+  ...(chunkOf(app).dynamicImports ?? []),
+];
 /** Loaded when the palette opens. */
 const ofPalette = 'shell/palette-boards.ts';
 
 it('is small before any page is chosen', () => {
-  const files = filesOf([entry]);
+  const files = filesOf(entry);
   expect(packedBytes(files)).toBeGreaterThan(10 * kB);
   expect(packedBytes(files)).toBeLessThanOrEqual(maxEntryScript);
 });
@@ -72,12 +78,12 @@ describe('the first load', () => {
   });
 
   it.each(pages)('of %s is small', (page) => {
-    const files = filesOf([entry, page]);
+    const files = filesOf([...entry, page]);
     expect(packedBytes(files)).toBeLessThanOrEqual(maxScript);
   });
 
   it('of a board that is edited is small', () => {
-    const files = filesOf([entry, 'boards/board-page.tsx', 'boards/board-editor.tsx']);
+    const files = filesOf([...entry, 'boards/board-page.tsx', 'boards/board-editor.tsx']);
     expect(packedBytes(files)).toBeLessThanOrEqual(maxScript);
   });
 });

@@ -5,8 +5,9 @@ import { useState } from 'preact/hooks';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { address, navigate } from '../router.ts';
-import { auth, session, takeSession } from '../session.ts';
+import { session, takeSession } from '../session.ts';
 import { loadWorkspace, orgsClient } from '../workspace.ts';
+import { auth } from './auth-client.ts';
 import { CardPage } from './card-page.tsx';
 import { pathAfter, secondStepPath } from './second-step.ts';
 

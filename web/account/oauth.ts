@@ -1,6 +1,6 @@
 // Signing in through another service: the code verifier stays in this tab until the provider sends the browser back.
 
-import { auth } from '../session.ts';
+import { auth } from './auth-client.ts';
 import { pathAfter } from './second-step.ts';
 
 const kept = 'millrace-oauth';

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { Form } from '../fields/form.tsx';
 import { address, navigate } from '../router.ts';
-import { auth } from '../session.ts';
+import { auth } from './auth-client.ts';
 import { CardPage } from './card-page.tsx';
 import { pathAfter } from './second-step.ts';
 

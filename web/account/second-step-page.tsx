@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { navigate } from '../router.ts';
-import { auth } from '../session.ts';
+import { auth } from './auth-client.ts';
 import { CardPage } from './card-page.tsx';
 import { firstStep, pathAfterSecondStep } from './second-step.ts';
 

@@ -4,7 +4,8 @@ import { useState } from 'preact/hooks';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { navigate } from '../router.ts';
-import { auth, takeSession } from '../session.ts';
+import { takeSession } from '../session.ts';
+import { auth } from './auth-client.ts';
 import { CardPage } from './card-page.tsx';
 
 export function Page() {

@@ -10,6 +10,7 @@ import { SegmentBar } from '../filter/segment-bar.tsx';
 import type { Resource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
 import { BoardFault } from '../retries/busy-note.tsx';
+import { Updating } from '../retries/updating.tsx';
 import type { PageProps } from '../router.ts';
 import { address, setQuery } from '../router.ts';
 import { PrintedTime } from '../time/printed-time.tsx';
@@ -73,7 +74,9 @@ function ReadBoard(props: {
   return (
     <div class="board" ref={full} aria-busy={answer.isLoading}>
       <div class="page-head">
-        <h1 tabIndex={-1}>{dashboard.displayName}</h1>
+        <Updating isOn={answer.isLoading}>
+          <h1 tabIndex={-1}>{dashboard.displayName}</h1>
+        </Updating>
         <div class="row">
           <BotsNote bots={botsWhere(board.hasBots ?? false)} />
           <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />

@@ -1,10 +1,10 @@
 // Deletes the reader's own account for good: by its password, or by a code where it has a second factor.
 
 import { useState } from 'preact/hooks';
+import { signOut } from '../account/auth-client.ts';
 import { Field } from '../fields/field.tsx';
 import { navigate } from '../router.ts';
 import { customersClient } from '../second-factor/customers-client.ts';
-import { signOut } from '../session.ts';
 import { toast } from '../ui/toasts.tsx';
 import { DeleteCard } from './delete-card.tsx';
 

@@ -3,9 +3,9 @@
 import { useState } from 'preact/hooks';
 import type { PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import { download } from '../browser/download.ts';
+import { accessToken } from '../client.ts';
 import { type Condition, toPropertyFilter } from '../filter/condition.ts';
 import { navigate } from '../router.ts';
-import { accessToken } from '../session.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { runLoaded } from '../ui/run-loaded.ts';
 import { toast } from '../ui/toasts.tsx';

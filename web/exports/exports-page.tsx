@@ -7,11 +7,10 @@ import {
   ExportState,
 } from '../../proto/gen/shared/exports/v1/exports_pb.js';
 import { download } from '../browser/download.ts';
-import { inProject } from '../client.ts';
+import { accessToken, inProject } from '../client.ts';
 import { usePoll } from '../poll.ts';
 import { useResource } from '../resource.ts';
 import type { PageProps } from '../router.ts';
-import { accessToken } from '../session.ts';
 import { Action } from '../settings/action.tsx';
 import { Time } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';

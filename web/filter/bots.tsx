@@ -10,7 +10,6 @@ import {
 import type { Resource } from '../resource.ts';
 import { address, setQuery } from '../router.ts';
 import { type Condition, botProperty as property, toPropertyFilter } from './condition.ts';
-import type { SeenVisitors } from './seen-visitors.ts';
 
 const noBots: Condition = {
   property,
@@ -22,7 +21,11 @@ const noBots: Condition = {
 /** `none`: the project has none. undefined: nobody knows yet. */
 export type Bots = 'none' | 'left out' | 'counted' | undefined;
 
-export function botsOf({ data, error }: Resource<SeenVisitors>): Bots {
+/** Of what the service says of the project, which may be an answer to another question. */
+export function botsOf({
+  data,
+  error,
+}: Pick<Resource<{ hasBots?: boolean | undefined }>, 'data' | 'error'>): Bots {
   if (data === undefined && !error) return undefined;
   return botsWhere(data?.hasBots ?? true);
 }

@@ -1,5 +1,5 @@
-// Whether a project has bots and cookieless visitors: pages that count visitors ask for both at once, before anything
-// else, because what they ask then depends on it.
+// Whether a project has bots and cookieless visitors: lists of users and events ask for both at once, before anything
+// else, because what they ask then depends on it. A board says itself whether there are bots.
 
 import { createClient } from '@connectrpc/connect';
 import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.js';

@@ -19,6 +19,7 @@ import { DrawingField } from '../results/drawings/drawing-field.tsx';
 import { InsightResult } from '../results/insight-result.tsx';
 import { Provenance } from '../results/provenance.tsx';
 import type { Opened, Rows } from '../results/shown.ts';
+import { Updating } from '../retries/updating.tsx';
 import { address, navigate, setQuery } from '../router.ts';
 import { PrintedTime } from '../time/printed-time.tsx';
 import { currentZone, formatTime } from '../time/time.tsx';
@@ -79,7 +80,9 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
   return (
     <section class="card answer" aria-label="Answer" aria-busy={isLoading || !isReady}>
       <header>
-        <h2>{range.name}</h2>
+        <Updating isOn={isLoading && data !== undefined}>
+          <h2>{range.name}</h2>
+        </Updating>
         <DrawingField
           {...{ spec, isLabelHidden: true, chosen: drawing }}
           onValue={(id) => setQuery({ drawing: id })}

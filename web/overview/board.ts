@@ -18,6 +18,7 @@ import {
   type TrendsResult,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
+import { areBotsCounted } from '../filter/bots.tsx';
 import { type Condition, toPropertyFilter, writeConditions } from '../filter/condition.ts';
 import { segmentsOfAddress } from '../filter/known-segments.ts';
 import { withSegments, writeSegments } from '../filter/segment-names.ts';
@@ -42,18 +43,19 @@ export function questionKey(projectId: string, conditions: readonly Condition[])
   return `overview ${projectId} ${time} ${writeSegments(segmentsOfAddress())} ${writeConditions(conditions) ?? ''}`;
 }
 
-/** `conditions`: undefined while they are not known; nothing is asked then. */
+/** The service leaves out bots where there are any, and says whether: the page's first figures are one call away. */
 export function useOverview(
   projectId: string,
-  conditions: readonly Condition[] | undefined,
+  conditions: readonly Condition[],
   includeCookieless: boolean,
 ): Resource<RenderResponse> {
   const range = useRange();
   const { query } = address.value;
-  const key = conditions && `${questionKey(projectId, conditions)} ${includeCookieless}`;
+  const leaveOutBots = !areBotsCounted();
+  const key = `${questionKey(projectId, conditions)} ${includeCookieless} ${leaveOutBots}`;
   const request = {
-    ...{ id: 'overview', timeRange: boardTime(query, range), includeCookieless },
-    filters: { filterGroups: groupsOf(conditions ?? []), ...segmentsOfAddress() },
+    ...{ id: 'overview', timeRange: boardTime(query, range), includeCookieless, leaveOutBots },
+    filters: { filterGroups: groupsOf(conditions), ...segmentsOfAddress() },
   };
   return useResource(
     key,

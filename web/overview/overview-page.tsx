@@ -21,6 +21,7 @@ import { rowsHref } from '../question/rows-link.ts';
 import { Freshness, LeftOutNote } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
 import { BoardFault } from '../retries/busy-note.tsx';
+import { Updating } from '../retries/updating.tsx';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
@@ -40,7 +41,6 @@ import { Goals } from './goals.tsx';
 import { type Measure, measures } from './measures.ts';
 import { cards } from './rankings/cards.ts';
 import { RankingCard, type RankingProps } from './rankings/ranking-card.tsx';
-import { Updating } from './updating.tsx';
 import '../styles/overview.css';
 import '../styles/results.css';
 
@@ -48,8 +48,8 @@ export function Page({ params }: PageProps) {
   usePlot();
   const projectId = params['project'] ?? '';
   const { query } = address.value;
-  const { conditions, bots, asked, cookieless, isCounted } = useCounted(projectId);
-  const overview = useOverview(projectId, bots && asked, isCounted);
+  const cookieless = hasCookieless(useSeenVisitors(projectId));
+  const { conditions, bots, asked, isCounted, overview } = useCounted(projectId);
   const { data: board, isLoading } = overview;
   const courses = useCourses(projectId, asked, overview);
   const measure = measures.find(({ id }) => id === query.get('measure')) ?? measures[0];
@@ -144,10 +144,9 @@ type HeadProps = Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bots' | '
 function Head({ isUpdating, ...filters }: HeadProps & { isUpdating: boolean }) {
   return (
     <div class="page-head in-sight">
-      <div class="row">
+      <Updating isOn={isUpdating}>
         <h1 tabIndex={-1}>Overview</h1>
-        <Updating isOn={isUpdating} />
-      </div>
+      </Updating>
       <div class="row">
         <FilterBar {...filters} />
         <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
@@ -169,17 +168,14 @@ function Rankings(props: RankingProps & { children: ComponentChildren }) {
   );
 }
 
-/** What the page counts: by its conditions, and of bots and cookieless visitors as the address says. */
+/** The board, and what it counts: by the address's conditions, and of bots and cookieless visitors as that says. */
 function useCounted(projectId: string) {
   const { query } = address.value;
-  const seen = useSeenVisitors(projectId);
   const conditions = readConditions(query.get('filters') ?? '');
-  const bots = botsOf(seen);
-  return {
-    ...{ conditions, bots, asked: withoutBots(conditions, bots) },
-    cookieless: hasCookieless(seen),
-    isCounted: query.get('cookieless') !== '0',
-  };
+  const isCounted = query.get('cookieless') !== '0';
+  const overview = useOverview(projectId, conditions, isCounted);
+  const bots = botsOf(overview);
+  return { conditions, bots, asked: withoutBots(conditions, bots), isCounted, overview };
 }
 
 function bucketsOf(board: RenderResponse | undefined) {

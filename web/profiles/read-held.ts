@@ -2,8 +2,7 @@
 // JSON is larger than a page's.
 
 import { Code, ConnectError } from '@connectrpc/connect';
-import { hear } from '../client.ts';
-import { accessToken } from '../session.ts';
+import { accessToken, hear } from '../client.ts';
 
 const path = '/shared.profiles.v1.ProfilesService/GetDataSubject';
 /** Before each message: a byte of flags, and its length in four. */

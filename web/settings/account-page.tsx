@@ -1,12 +1,13 @@
 // The reader's own account: name, password, second factor, colours, the way out.
 
 import { useState } from 'preact/hooks';
+import { signOut } from '../account/auth-client.ts';
 import { DeleteAccount } from '../deletions/delete-account.tsx';
 import { Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { customersClient } from '../second-factor/customers-client.ts';
 import { SecondFactor } from '../second-factor/second-factor.tsx';
-import { session, signOut } from '../session.ts';
+import { session } from '../session.ts';
 import { setTheme, theme } from '../shell/theme.ts';
 import { toast } from '../ui/toasts.tsx';
 

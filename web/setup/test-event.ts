@@ -1,7 +1,7 @@
 // A real event of this page: BatchCreate with the public key alone, as a page of the reader's would send it. Where the
 // project takes pages of other origins only, the reader sends it in their own name.
 
-import { accessToken } from '../session.ts';
+import { accessToken } from '../client.ts';
 
 export const testKind = 'setup_test';
 

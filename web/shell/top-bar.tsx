@@ -1,7 +1,7 @@
 // Above every page: how fresh the figures are, the search, the theme, the way out.
 
+import { signOut } from '../account/auth-client.ts';
 import { navigate } from '../router.ts';
-import { signOut } from '../session.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { currentProject } from '../workspace.ts';

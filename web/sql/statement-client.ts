@@ -1,8 +1,7 @@
 // The calls of the SQL page: POST /sql with the reader's session, and what it answers: rows, a file in a format that
 // the statement names, or a failure in ClickHouse's form.
 
-import { hear, isReachable } from '../client.ts';
-import { accessToken } from '../session.ts';
+import { accessToken, hear, isReachable } from '../client.ts';
 import { distinctNames } from './column-names.ts';
 import { failureOf, type StatementFailure, wayFailure } from './statement-failure.ts';
 

@@ -84,10 +84,10 @@ async function openSlowly(context: BrowserContext, address: string): Promise<num
   await line.send('Network.clearBrowserCache');
   await line.send('Network.emulateNetworkConditions', slowLine);
   await page.goto(address, { waitUntil: 'commit' });
-  // A text, because the names of a browser are not declared here.
+  // A text, because the names of a browser are not declared here. Older pages showed a dash where no figure was yet.
   const tookMs = await page.evaluate<number>(`new Promise((done) => {
     const look = () => {
-      if (document.querySelector('.figure-tile b')?.textContent) done(performance.now());
+      if (/[0-9]/.test(document.querySelector('.figure-tile b')?.textContent)) done(performance.now());
       else requestAnimationFrame(look);
     };
     look();

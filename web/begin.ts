@@ -1,0 +1,14 @@
+// The first script, a small one. It asks for the session and for the code of the first page while the code of the app,
+// which the page's head names, is on its way.
+
+import { isFramed } from './browser/media.ts';
+import { address } from './router.ts';
+import { routeOf } from './routes.ts';
+import { resumeSession, session } from './session.ts';
+
+if (!isFramed) void resumeSession();
+void import('./main.tsx');
+// The page itself says where its code could not be loaded; a stranger is sent to the sign-in.
+const first = routeOf(address.peek().path)?.route;
+const isOpen = first?.access === 'open' || session.peek().state !== 'signed-out';
+if (first && isOpen) first.load().catch(() => {});
