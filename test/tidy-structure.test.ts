@@ -30,7 +30,7 @@ const entries = new Set([
   ...['setup/other-node.mjs', 'setup/browser-script.mjs', 'sdk/browser/snippet.ts'],
   ...['setup/web-pages.mjs', 'setup/temporary-files.mjs', 'web/begin.ts', 'web/vite.config.ts'],
   // Declarations, which the compiler finds by itself.
-  ...['web/build/geo.d.ts', 'web/build/virtual-world.d.ts'],
+  ...['web/build/geo.d.ts', 'web/build/virtual-icons.d.ts', 'web/build/virtual-world.d.ts'],
   ...[
     'demo/play.ts',
     'history/import.ts',

@@ -1,6 +1,7 @@
 // How the pages are built: hashed files under dist/web, nothing inlined.
 
 import { defineConfig } from 'vite';
+import { icons } from './build/icons/icons.ts';
 import { preloadApp } from './build/preload-app.ts';
 import { worldMap } from './build/world-map.ts';
 
@@ -17,7 +18,7 @@ const ofFigures =
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [worldMap(), preloadApp('/web/main.tsx')],
+  plugins: [worldMap(), icons(), preloadApp('/web/main.tsx')],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../dist/web',

@@ -42,8 +42,12 @@ function visit(distinctId: string, pages: readonly string[], more: Record<string
 const events = [
   ...visit('ada', ['/'], {
     ...{ $referrerDomain: 'www.google.de', $utmSource: 'news', $browser: 'Firefox' },
+    ...{ $country: 'DE', $deviceType: 'mobile', $os: 'Mac OS' },
   }),
-  ...visit('bob', ['/', '/docs'], { $referrerDomain: 'www.google.com', $browser: 'Chrome' }),
+  ...visit('bob', ['/', '/docs'], {
+    ...{ $referrerDomain: 'www.google.com', $browser: 'Chrome' },
+    ...{ $country: 'XQ', $deviceType: 'desktop', $os: 'Oddware' },
+  }),
   ...visit(
     'eve',
     Array.from({ length: manyPages }, (_, index) => `/page-${index + 1}`),
@@ -103,6 +107,32 @@ describe.runIf(hasBrowser)('rankings', () => {
     expect(reader.faults).toEqual([]);
   });
 
+  it('have icons from the service alone, and letters where there is none', async () => {
+    const page = await open();
+    const expectMarks = (of: Locator, marks: string[]) =>
+      expect.poll(() => marksOf(of), { timeout }).toEqual(marks.toSorted());
+    const sources = card(page, 'Sources');
+    await expectMarks(sources, ['source-google', 'source-direct']);
+    await tab(sources, 'Channels').click();
+    await expectMarks(sources, ['channel-direct']);
+    await tab(sources, 'UTM source').click();
+    await expectMarks(sources, ['', 'N']);
+    const places = card(page, 'Places');
+    await expectMarks(places, ['country-de', 'XQ', '']);
+    await places.getByRole('button', { name: 'View all' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Places, Countries' });
+    await expectMarks(dialog, ['country-de', 'XQ', '']);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    const devices = card(page, 'Devices');
+    await expectMarks(devices, ['device-mobile', 'device-desktop', '']);
+    await tab(devices, 'Browsers').click();
+    await expectMarks(devices, ['browser-chrome', 'browser-firefox']);
+    await tab(devices, 'Systems').click();
+    await expectMarks(devices, ['system-mac-os', 'O', '']);
+    // A page of a policy that forbids them, or files of another host, would be faults.
+    expect(reader.faults).toEqual([]);
+  });
+
   it('list all rows, which can be searched, and filter the page by one of them', async () => {
     const page = await open();
     const pages = card(page, 'Pages');
@@ -126,6 +156,21 @@ describe.runIf(hasBrowser)('rankings', () => {
     expect(reader.faults).toEqual([]);
   });
 });
+
+// A text, because the names of a browser are not declared here.
+const drawnMarks = `(marks) => marks.map((mark) => {
+  if (!(mark instanceof HTMLImageElement)) return mark.dataset.letters;
+  const name = mark.getAttribute('src').replace(/^\\/assets\\/icon-(.*)-\\w+\\.svg$/, '$1');
+  return (mark.complete && mark.naturalWidth > 0 && mark.alt === '' ? '' : 'not drawn: ') + name;
+})`;
+
+/** The marks before the names of rows: group and value of the drawn file, letters where there is none. */
+async function marksOf(card: Locator): Promise<string[]> {
+  // Icons out of sight are not loaded.
+  await card.scrollIntoViewIfNeeded();
+  const marks: string[] = await card.locator('li .mark').evaluateAll(drawnMarks);
+  return marks.toSorted();
+}
 
 /** The texts of each row: its name and its two figures. */
 async function rowsOf(card: Locator): Promise<string[][]> {

@@ -4,7 +4,15 @@ import type { ComponentChildren } from 'preact';
 import { readablePath } from '../text/readable-path.ts';
 import { percent, shortFigure } from '../ui/figures.ts';
 
-export type Bar = { name: string; value: number; label?: ComponentChildren; isRest?: boolean };
+export type Bar = {
+  name: string;
+  value: number;
+  /** In the place of the name. */
+  label?: ComponentChildren;
+  /** Before it. */
+  mark?: ComponentChildren;
+  isRest?: boolean;
+};
 
 /** Each bar has its share of `total`, or of the sum of the bars where that is left out. With a total of 0 none has. */
 export function BarList(props: {
@@ -25,6 +33,7 @@ export function BarList(props: {
         const inside = (
           <>
             {bar.isRest ? null : <i style={{ width: `${(bar.value / most) * 100}%` }} />}
+            {bar.mark}
             <span class="clip grow" title={bar.name}>
               {bar.label ?? (readablePath(bar.name) || '(none)')}
             </span>

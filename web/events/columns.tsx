@@ -3,6 +3,7 @@
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { pageOf, placeOf, textOf, typedValue } from '../event/value.ts';
 import { propertyName } from '../filter/condition.ts';
+import { Marked, MarkedPlace } from '../marks/marked.tsx';
 import { kindName } from '../results/names.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { Time } from '../time/time.tsx';
@@ -47,7 +48,13 @@ const ofFields: Record<FieldId, EventColumn> = {
   kind,
   who,
   page: { name: 'Page', width: 'minmax(96px, 1.4fr)', cell: (event) => pageOf(event) },
-  place: { name: 'Place', width: 'minmax(80px, 1fr)', cell: (event) => placeOf(event) },
+  place: {
+    name: 'Place',
+    width: 'minmax(80px, 1fr)',
+    cell: (event) => (
+      <MarkedPlace country={propertyText(event, '$country')}>{placeOf(event)}</MarkedPlace>
+    ),
+  },
   properties: {
     name: 'Properties',
     width: 'minmax(120px, 2.4fr)',
@@ -108,8 +115,13 @@ function propertyColumn(property: string): EventColumn {
     name: propertyName(property),
     width: 'minmax(96px, 1fr)',
     cell: (event) => {
-      const text = readablePath(propertyText(event, property));
-      return <span title={text}>{text}</span>;
+      const stored = propertyText(event, property);
+      const text = readablePath(stored);
+      return (
+        <Marked property={property} value={stored}>
+          <span title={text}>{text}</span>
+        </Marked>
+      );
     },
   };
 }

@@ -3,6 +3,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { BarList } from '../charts/bar-list.tsx';
+import { ValueMark } from '../marks/value-mark.tsx';
 import { loadCode } from '../shell/load-code.ts';
 import { plural } from '../ui/figures.ts';
 import type { Figures } from './figures.ts';
@@ -56,6 +57,7 @@ export function LivePlaces(props: {
           label="Visitors by country"
           bars={bars.slice(0, maxBars).map(({ code, value }) => ({
             name: part?.countryName(code) ?? (code || 'Unknown'),
+            mark: <ValueMark property="$country" value={code.toUpperCase()} />,
             value,
           }))}
           {...(figures ? { total: visitorsOf(figures, areBotsCounted) } : {})}

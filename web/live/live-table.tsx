@@ -4,6 +4,7 @@ import { Component } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { reasonText, ruleText } from '../event/rule-text.ts';
 import { serviceNowMs } from '../feed/live-feed.ts';
+import { MarkedPlace } from '../marks/marked.tsx';
 import { formatTime } from '../time/time.tsx';
 import { milliseconds } from '../ui/figures.ts';
 import type { LiveRow, Stage } from './live-rows.ts';
@@ -95,7 +96,11 @@ class Row extends Component<RowProps> {
           ? null
           : columns.map((column) => (
               <td key={column} class="clip" title={row[column]}>
-                {row[column]}
+                {column === 'place' ? (
+                  <MarkedPlace country={row.country}>{row.place}</MarkedPlace>
+                ) : (
+                  row[column]
+                )}
               </td>
             ))}
       </tr>

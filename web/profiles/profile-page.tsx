@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { MergedId, Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { inProject } from '../client.ts';
+import { MarkedDevice, MarkedPlace } from '../marks/marked.tsx';
 import { forget, useResource } from '../resource.ts';
 import type { PageProps } from '../router.ts';
 import { address } from '../router.ts';
@@ -81,11 +82,17 @@ function Numbers({ projectId, profile }: { projectId: string; profile: Profile }
       </div>
       <div>
         <dt>Place</dt>
-        <dd class="small">{placeOf(profile) || '–'}</dd>
+        <dd class="small">
+          <MarkedPlace country={activity?.country}>{placeOf(profile) || '–'}</MarkedPlace>
+        </dd>
       </div>
       <div>
         <dt>Device</dt>
-        <dd class="small">{deviceOf(profile) || '–'}</dd>
+        <dd class="small">
+          <MarkedDevice browser={activity?.browser} os={activity?.os}>
+            {deviceOf(profile) || '–'}
+          </MarkedDevice>
+        </dd>
       </div>
     </dl>
   );

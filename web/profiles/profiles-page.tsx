@@ -12,6 +12,7 @@ import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
 import { exportParams, isEmpty, writeSegments } from '../filter/segment-names.ts';
+import { MarkedDevice, MarkedPlace } from '../marks/marked.tsx';
 import { usePages } from '../pages.ts';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
@@ -61,8 +62,24 @@ const columns: Column<Profile>[] = [
     isNumber: true,
     cell: ({ activity }) => figure(activity?.sessions ?? 0n),
   },
-  { name: 'Place', order: 'place', width: 'minmax(90px, 1fr)', cell: placeOf },
-  { name: 'Device', order: 'device', width: 'minmax(120px, 1.4fr)', cell: deviceOf },
+  {
+    name: 'Place',
+    order: 'place',
+    width: 'minmax(90px, 1fr)',
+    cell: (profile) => (
+      <MarkedPlace country={profile.activity?.country}>{placeOf(profile)}</MarkedPlace>
+    ),
+  },
+  {
+    name: 'Device',
+    order: 'device',
+    width: 'minmax(120px, 1.4fr)',
+    cell: (profile) => (
+      <MarkedDevice browser={profile.activity?.browser} os={profile.activity?.os}>
+        {deviceOf(profile)}
+      </MarkedDevice>
+    ),
+  },
 ];
 
 export function Page({ params }: PageProps) {

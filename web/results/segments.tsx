@@ -1,7 +1,11 @@
 // One value for the whole range: a figure where it stands alone, a ranking where there are series or groups.
 
-import type { SegmentationResult } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import type {
+  InsightQuerySpec,
+  SegmentationResult,
+} from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
+import { ValueMark } from '../marks/value-mark.tsx';
 import { hasShares } from './drawings/drawings.ts';
 import { Numbers } from './drawings/numbers.tsx';
 import { Ranking } from './drawings/ranking.tsx';
@@ -27,6 +31,7 @@ export function Segments(shown: Shown<SegmentationResult>) {
           .filter(({ series }) => drawn.includes(series) && series.value !== undefined)
           .map(({ series, name }) => ({
             ...{ name, value: series.value ?? 0, isRest: series.isOthers },
+            mark: series.isOthers ? null : marksOf(spec, series.breakdown),
             ...(previous && { before: former.get(name) ?? 0 }),
           }))}
         format={format}
@@ -59,6 +64,13 @@ export function Segments(shown: Shown<SegmentationResult>) {
       />
     </>
   );
+}
+
+/** Of the values that the series is of. */
+function marksOf({ breakdowns }: InsightQuerySpec, breakdown: { [property: string]: string }) {
+  return breakdowns.map(({ property }) => (
+    <ValueMark key={property} property={property} value={breakdown[property]} />
+  ));
 }
 
 /** The only number of the question. */

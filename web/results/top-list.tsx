@@ -7,6 +7,7 @@ import {
   type TopKRow,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
+import { ValueMark } from '../marks/value-mark.tsx';
 import { hasShares } from './drawings/drawings.ts';
 import { Ranking } from './drawings/ranking.tsx';
 import { absentName, kindName, othersName, valueName } from './names.ts';
@@ -27,6 +28,12 @@ export function TopList(shown: Shown<TopKResult>) {
         label={label}
         values={rows.map(({ row, name }) => ({
           ...{ name, value: row.value ?? 0, isRest: row.isOthers },
+          mark: row.isOthers ? null : (
+            <ValueMark
+              property={spec.topK?.property ?? ''}
+              value={row.isAbsent ? undefined : row.dimensionValue}
+            />
+          ),
         }))}
         {...(onOpen || onPersons
           ? {

@@ -1,6 +1,7 @@
 // The columns of visits.
 
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { MarkedDevice, MarkedPlace, MarkedSource } from '../marks/marked.tsx';
 import { readablePath } from '../text/readable-path.ts';
 import { Time } from '../time/time.tsx';
 import { figure } from '../ui/figures.ts';
@@ -62,8 +63,28 @@ export const allColumns: readonly Column<Visit>[] = [
     width: 'minmax(100px, 1.4fr)',
     cell: ({ exitPage }) => <span title={exitPage}>{readablePath(exitPage)}</span>,
   },
-  { name: 'Source', width: 'minmax(110px, 1.3fr)', cell: sourceOf },
-  { name: 'Place', width: 'minmax(80px, 1fr)', cell: placeOf },
-  { name: 'Device', width: 'minmax(110px, 1.2fr)', cell: deviceOf },
+  {
+    name: 'Source',
+    width: 'minmax(110px, 1.3fr)',
+    cell: (visit) => (
+      <MarkedSource referrerDomain={visit.referrerDomain} channel={visit.channel}>
+        {sourceOf(visit)}
+      </MarkedSource>
+    ),
+  },
+  {
+    name: 'Place',
+    width: 'minmax(80px, 1fr)',
+    cell: (visit) => <MarkedPlace country={visit.country}>{placeOf(visit)}</MarkedPlace>,
+  },
+  {
+    name: 'Device',
+    width: 'minmax(110px, 1.2fr)',
+    cell: (visit) => (
+      <MarkedDevice browser={visit.browser} os={visit.os}>
+        {deviceOf(visit)}
+      </MarkedDevice>
+    ),
+  },
   who,
 ];

@@ -5,6 +5,7 @@ import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject } from '../client.ts';
 import { Fact } from '../event/fact.tsx';
 import { Steps } from '../event/steps.tsx';
+import { MarkedDevice, MarkedPlace, MarkedSource } from '../marks/marked.tsx';
 import { usePages } from '../pages.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { Time, toDate } from '../time/time.tsx';
@@ -19,6 +20,7 @@ const pageSize = 500;
 
 export function VisitDrawer(props: { visit: Visit; projectId: string; onClose: () => void }) {
   const { visit, projectId, onClose } = props;
+  const { referrerDomain, channel, country, browser, os } = visit;
   const base = `/p/${projectId}`;
   return (
     <Dialog title="Visit" side onClose={onClose}>
@@ -30,11 +32,17 @@ export function VisitDrawer(props: { visit: Visit; projectId: string; onClose: (
         <Fact name="Who">
           <Who visit={visit} base={base} />
         </Fact>
-        <Fact name="Source">{sourceOf(visit) || '–'}</Fact>
+        <Fact name="Source">
+          <MarkedSource {...{ referrerDomain, channel }}>{sourceOf(visit) || '–'}</MarkedSource>
+        </Fact>
         <Fact name="Entry page">{readablePath(visit.entryPage) || '–'}</Fact>
         <Fact name="Exit page">{readablePath(visit.exitPage) || '–'}</Fact>
-        <Fact name="Place">{placeOf(visit) || '–'}</Fact>
-        <Fact name="Device">{deviceOf(visit) || '–'}</Fact>
+        <Fact name="Place">
+          <MarkedPlace country={country}>{placeOf(visit) || '–'}</MarkedPlace>
+        </Fact>
+        <Fact name="Device">
+          <MarkedDevice {...{ browser, os }}>{deviceOf(visit) || '–'}</MarkedDevice>
+        </Fact>
       </dl>
       <section class="values">
         <h3>{plural(visit.events, 'event')} in order</h3>

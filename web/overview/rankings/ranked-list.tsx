@@ -1,7 +1,7 @@
 // The rows of a ranking with two measures, and a bar behind each name. A row filters by what it stands for.
 
+import { ValueMark } from '../../marks/value-mark.tsx';
 import { sourceOf } from '../../sources/source-of.ts';
-import { ValueMark } from '../../sources/value-mark.tsx';
 import { readablePath } from '../../text/readable-path.ts';
 import { percent } from '../../ui/figures.ts';
 import type { Ranking } from './cards.ts';

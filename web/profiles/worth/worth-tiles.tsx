@@ -10,6 +10,7 @@ import {
 import type { Profile } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { inProject, transport } from '../../client.ts';
 import { textOf } from '../../event/value.ts';
+import { MarkedSource } from '../../marks/marked.tsx';
 import { type Resource, useResource } from '../../resource.ts';
 import { sourceOf } from '../../sources/source-of.ts';
 import { toDate } from '../../time/time.tsx';
@@ -98,5 +99,9 @@ function sourceText({ autoProperties }: ActivityEvent) {
   const campaign = [text('$utmSource'), text('$utmMedium'), text('$utmCampaign')].filter(Boolean);
   const site = host && (sourceOf(host)?.name ?? host);
   const words = [site, campaign.join(' / ')].filter(Boolean).join(', ');
-  return <span title={host || undefined}>{words || 'Direct / none'}</span>;
+  return (
+    <MarkedSource referrerDomain={host} utmSource={text('$utmSource')} channel="direct">
+      <span title={host || undefined}>{words || 'Direct / none'}</span>
+    </MarkedSource>
+  );
 }

@@ -1,5 +1,6 @@
 // Named values as they are to be drawn: bars, a pie, or numbers. As a table they are drawn by nobody else.
 
+import type { ComponentChildren } from 'preact';
 import { type Bar, BarList } from '../../charts/bar-list.tsx';
 import type { DrawingId } from './drawings.ts';
 import { type Named, Numbers } from './numbers.tsx';
@@ -13,7 +14,7 @@ function hasShares(props: { hasShares?: boolean; values: readonly Named[] }): bo
 export function Ranking(props: {
   drawn: DrawingId | undefined;
   label: string;
-  values: readonly (Named & { isRest: boolean })[];
+  values: readonly (Named & { isRest: boolean; mark?: ComponentChildren })[];
   /** Of the sum of all values: of parts of a whole alone. */
   hasShares?: boolean;
   format?: (value: number) => string;
