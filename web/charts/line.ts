@@ -6,6 +6,8 @@ export type Line = {
   values: readonly (number | null)[];
   /** Drawn in dashes in the colour of the line before it: the range before. */
   isPrevious?: boolean;
+  /** The place of its first value that is not over, where that is another than the chart's. */
+  openFrom?: number;
 };
 
 /** More lines than the theme has colours cannot be told apart. */

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { annotationsByBucket } from '../annotations/annotations-by-bucket.ts';
 import { ChartAnnotations } from '../annotations/chart-annotations.tsx';
 import { useAnnotations } from '../annotations/known-annotations.ts';
-import { openName } from '../results/shown.ts';
+import { openName } from '../time/open-buckets.ts';
 import { formatLabel, type TimeStyle } from '../time/time.tsx';
 import { shortFigure } from '../ui/figures.ts';
 import { Chart } from './chart.tsx';

@@ -8,7 +8,7 @@ import {
   type UserFlowResult,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
-import { columnPx, type FlowNode, layFlow, nodePx } from '../charts/flow-layout.ts';
+import { columnPx, type Flow, type FlowNode, layFlow, nodePx } from '../charts/flow-layout.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { figure, plural } from '../ui/figures.ts';
 import { kindName } from './names.ts';
@@ -19,49 +19,22 @@ const usualHops = 5;
 /** What fits between two columns. */
 const maxNameLength = 24;
 
-export function UserFlow({ spec, result, label, height }: Shown<UserFlowResult>) {
+export function UserFlow({ spec, result, label, height, drawn }: Shown<UserFlowResult>) {
   const flow = useMemo(() => layFlow(result, height), [result, height]);
-  const [at, setAt] = useState<string>();
   const isProperty = spec.userFlow?.nodeKind === NodeKind.PROPERTY;
   const named = ({ name, isOthers }: FlowNode): string =>
     isProperty || isOthers ? name : kindName(name);
   const isOfUsers = spec.userFlow?.groupBy === GroupBy.USER;
   const way = isOfUsers ? 'user' : 'visit';
-  const stepName = stepNames(spec);
   if (flow.nodes.length === 0) return <p class="hint">No {way} took a step in this range.</p>;
   return (
     <>
-      <div class="scroll flow" tabIndex={0} role="region" aria-label={`${label}: scrolls sideways`}>
-        <svg
-          width={flow.width}
-          height={flow.height + 24}
-          viewBox={`0 -20 ${flow.width} ${flow.height + 24}`}
-          role="img"
-          aria-label={`${label}. The table below has every way.`}
-        >
-          {Array.from({ length: flow.width / columnPx }, (_, step) => (
-            <text key={`step ${step}`} x={step * columnPx} y={-8} class="flow-step">
-              {stepName(step)}
-            </text>
-          ))}
-          {flow.bands.map(({ from, to, path, width, value }) => (
-            <path
-              key={`${from.id} ${to.id}`}
-              class="flow-band"
-              d={path}
-              style={{ strokeWidth: `${width}px` }}
-              data-at={at === from.id || at === to.id}
-            >
-              <title>{readablePath(`${named(from)} to ${named(to)}: ${plural(value, way)}`)}</title>
-            </path>
-          ))}
-          {flow.nodes.map((node) => (
-            <Node key={node.id} node={node} name={named(node)} onAt={setAt} />
-          ))}
-        </svg>
-      </div>
+      {drawn === 'table' ? null : (
+        <Diagram {...{ flow, label, named, way }} stepName={stepNames(spec)} />
+      )}
       <DataTable
         label={label}
+        isAlone={drawn === 'table'}
         grid={{
           columns: ['Step', 'From', 'To', isOfUsers ? 'Users' : 'Visits'],
           rows: flow.bands
@@ -73,6 +46,49 @@ export function UserFlow({ spec, result, label, height }: Shown<UserFlowResult>)
   );
 }
 
+function Diagram(props: {
+  flow: Flow;
+  label: string;
+  named: (node: FlowNode) => string;
+  /** What takes the steps: "visit". */
+  way: string;
+  stepName: (step: number) => string;
+}) {
+  const { flow, label, named, way, stepName } = props;
+  const [at, setAt] = useState<string>();
+  return (
+    <div class="scroll flow" tabIndex={0} role="region" aria-label={`${label}: scrolls sideways`}>
+      <svg
+        width={flow.width}
+        height={flow.height + 24}
+        viewBox={`0 -20 ${flow.width} ${flow.height + 24}`}
+        role="img"
+        aria-label={`${label}. The table below has every way.`}
+      >
+        {Array.from({ length: flow.width / columnPx }, (_, step) => (
+          <text key={`step ${step}`} x={step * columnPx} y={-8} class="flow-step">
+            {stepName(step)}
+          </text>
+        ))}
+        {flow.bands.map(({ from, to, path, width, value }) => (
+          <path
+            key={`${from.id} ${to.id}`}
+            class="flow-band"
+            d={path}
+            style={{ strokeWidth: `${width}px` }}
+            data-at={at === from.id || at === to.id}
+          >
+            <title>{readablePath(`${named(from)} to ${named(to)}: ${plural(value, way)}`)}</title>
+          </path>
+        ))}
+        {flow.nodes.map((node) => (
+          <Node key={node.id} {...{ node, way }} name={named(node)} onAt={setAt} />
+        ))}
+      </svg>
+    </div>
+  );
+}
+
 /** Ways to an event, wherever they begin, have its column last. */
 function stepNames({ flow, userFlow }: InsightQuerySpec): (step: number) => string {
   const last = userFlow?.maxHops || usualHops;
@@ -80,8 +96,13 @@ function stepNames({ flow, userFlow }: InsightQuerySpec): (step: number) => stri
   return (step) => (step === last ? 'End' : `${last - step} before`);
 }
 
-function Node(props: { node: FlowNode; name: string; onAt: (id: string | undefined) => void }) {
-  const { node, name, onAt } = props;
+function Node(props: {
+  node: FlowNode;
+  name: string;
+  way: string;
+  onAt: (id: string | undefined) => void;
+}) {
+  const { node, name, way, onAt } = props;
   return (
     <g onPointerEnter={() => onAt(node.id)} onPointerLeave={() => onAt(undefined)}>
       <rect
@@ -100,7 +121,7 @@ function Node(props: { node: FlowNode; name: string; onAt: (id: string | undefin
       >
         {short(readablePath(name))} <tspan class="flow-count">{figure(node.value)}</tspan>
       </text>
-      <title>{readablePath(`${name}: ${plural(node.value, 'visit')}`)}</title>
+      <title>{readablePath(`${name}: ${plural(node.value, way)}`)}</title>
     </g>
   );
 }

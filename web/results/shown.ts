@@ -1,13 +1,13 @@
 // What every form of an answer is drawn from.
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type {
   InsightQuerySpec,
   QuestionPointSchema,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { type TimeStyle, toDate } from '../time/time.tsx';
+import type { TimeStyle } from '../time/time.tsx';
 import type { DrawingId } from './drawings/drawings.ts';
 
 export type Shown<Result> = {
@@ -60,18 +60,6 @@ export type Rows = {
 /** The beginning of a bucket, as an answer's label names it. */
 export function bucketOf(label: string) {
   return timestampFromDate(new Date(label));
-}
-
-/** The place of the first bucket that is not over yet; that after the last one where all are. */
-export function openFrom(labels: readonly string[], incompleteFrom: Timestamp | undefined): number {
-  if (!incompleteFrom) return labels.length;
-  const fromMs = toDate(incompleteFrom).getTime();
-  return labels.filter((label) => Date.parse(label) < fromMs).length;
-}
-
-/** The name of a bucket, which says where it is not over. */
-export function openName(name: string, isOpen: boolean): string {
-  return isOpen ? `${name} (not over)` : name;
 }
 
 export function timeStyle(granularity: Granularity): TimeStyle {

@@ -12,24 +12,18 @@ import { maxLines } from '../charts/line.ts';
 import type { PlotKind } from '../charts/plot/layers.ts';
 import { TimeChart } from '../charts/time-chart.tsx';
 import { labelDay } from '../time/labels.ts';
+import { openFrom, openName } from '../time/open-buckets.ts';
 import { currentZone, formatLabel, toDate } from '../time/time.tsx';
 import { useZoom } from '../time/use-zoom.ts';
 import { labelAt } from '../time/zone.ts';
 import { plural } from '../ui/figures.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { currentProject } from '../workspace.ts';
+import { plotOf } from './drawings/drawings.ts';
 import { sumsOf } from './drawings/sums.ts';
 import { drawnSeries, formatOf, seriesName, unitOf } from './names.ts';
 import { ownCurrencyFirst } from './own-currency-first.ts';
-import {
-  bucketOf,
-  type Figure,
-  openFrom,
-  openName,
-  type Rows,
-  type Shown,
-  timeStyle,
-} from './shown.ts';
+import { bucketOf, type Figure, type Rows, type Shown, timeStyle } from './shown.ts';
 
 /** The series as they are shown. */
 type Ordered = { series: readonly TrendSeries[] };
@@ -81,7 +75,8 @@ function Drawing(props: Drawn) {
   const { shown, result, nameOf } = props;
   const { drawn = 'line' } = shown;
   if (drawn === 'table') return null;
-  if (drawn !== 'number' && drawn !== 'pie') return <Course {...props} kind={drawn} />;
+  const kind = plotOf(drawn);
+  if (kind) return <Course {...props} kind={kind} />;
   const values = sumsOf(drawnSeries(result.series), shown.previous?.series, nameOf);
   const format = formatOf(shown.spec);
   const { label } = shown;

@@ -42,7 +42,8 @@ export function Shapes(props: Drawn) {
 }
 
 function Course(props: Drawn & { layer: Layer; isFilled: boolean }) {
-  const { area, layer, kind, openFrom, isFilled } = props;
+  const { area, layer, kind, isFilled } = props;
+  const openFrom = layer.line.openFrom ?? props.openFrom;
   const tops = pointsOf(area, layer.to);
   // What was before is over.
   const line = splitAt(tops, layer.isMark ? tops.length : openFrom);
@@ -86,7 +87,8 @@ function fine({ left, right }: Area, points: readonly (Point | null)[]) {
 }
 
 function Bars(props: Drawn & { layer: Layer; hatch: string }) {
-  const { area, layer, layers, kind, openFrom, hatch } = props;
+  const { area, layer, layers, kind, hatch } = props;
+  const openFrom = layer.line.openFrom ?? props.openFrom;
   const bars = barsOf(area, layer, layers, kind);
   const known = (from: number, to: number): Bar[] =>
     bars.slice(from, to).flatMap((bar) => (bar ? [bar] : []));

@@ -32,6 +32,17 @@ it('leaves out what is switched off', () => {
   expect(rows(0, 'Views', 'All before').map(({ name }) => name)).toEqual(['Clicks']);
 });
 
+it('says which value is not over, where lines end at different places', () => {
+  const cohorts = [
+    { name: '1 Nov', values: [1, 2, 3], openFrom: 2 },
+    { name: '2 Nov', values: [1, 2], openFrom: 1 },
+  ];
+  const namesAt = (at: number) =>
+    tooltipRows(cohorts, new Set(), at, String).map(({ name }) => name);
+  expect(namesAt(1)).toEqual(['1 Nov', '2 Nov (not over)']);
+  expect(namesAt(2)).toEqual(['1 Nov (not over)', '2 Nov']);
+});
+
 it('is a sentence for who listens', () => {
   expect(saidOf('23 Nov', rows(0, 'All before'))).toBe(
     '23 Nov: Views 12 x, 10 x before, +20%; Clicks 1 x',

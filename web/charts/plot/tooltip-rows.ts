@@ -1,5 +1,6 @@
 // What stands at the pointer: the values of all lines at a bucket, beside what they were before.
 
+import { openName } from '../../time/open-buckets.ts';
 import { change } from '../../ui/figures.ts';
 import { type Line, seriesOf } from '../line.ts';
 
@@ -26,8 +27,9 @@ export function tooltipRows(
     const value = line.values[at] ?? undefined;
     const isOfOther = line.isPrevious && isPair(lines[index - 1], line);
     if (hidden.has(line.name) || isOfOther) return [];
+    const isOpen = value !== undefined && at >= (line.openFrom ?? Number.POSITIVE_INFINITY);
     const row = {
-      name: line.name,
+      name: openName(line.name, isOpen),
       series: seriesOf(lines, index),
       isPrevious: line.isPrevious ?? false,
       value: value === undefined ? '–' : format(value),

@@ -2,9 +2,9 @@
 
 import type { InsightQuerySpec } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Select } from '../../fields/field.tsx';
-import { drawingNames, drawingOf, drawingsOf } from './drawings.ts';
+import { drawingName, drawingOf, drawingsOf } from './drawings.ts';
 
-/** Nothing where the question has one drawing alone. `onValue` gets undefined for that which is usual. */
+/** Nothing where the question has no form. `onValue` gets undefined for that which is usual. */
 export function DrawingField(props: {
   spec: InsightQuerySpec;
   chosen: string | undefined;
@@ -20,7 +20,7 @@ export function DrawingField(props: {
       label="Drawn as"
       isLabelHidden={isLabelHidden}
       value={shown}
-      options={all.map((id) => ({ value: id, name: drawingNames[id] }))}
+      options={all.map((id) => ({ value: id, name: drawingName(spec, id) }))}
       onValue={(id) => onValue(id === all[0] ? undefined : id)}
     />
   );

@@ -9,10 +9,10 @@ import {
   Touch,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { forms, startOf } from '../../question/forms.ts';
-import { drawingNames, drawingOf, drawingsOf, hasShares } from './drawings.ts';
+import { drawingName, drawingNames, drawingOf, drawingsOf, hasShares } from './drawings.ts';
 import { idOfDrawing, storedDrawing } from './tile-drawings.ts';
 
-const { TRENDS, SEGMENTATION, REVENUE, TOP_K } = InsightType;
+const { TRENDS, SEGMENTATION, REVENUE, TOP_K, FUNNEL, RETENTION } = InsightType;
 const { TOTAL, UNIQUE_USERS, AVG } = AggregationType;
 type Spec = MessageInitShape<typeof InsightQuerySpecSchema>;
 const spec = (of: Spec) => create(InsightQuerySpecSchema, of);
@@ -74,10 +74,23 @@ it('takes no share of users who count in each group that they touched', () => {
   expect(drawingsOf(trend([TOTAL], every))).toContain('percent');
 });
 
+it('draws a funnel over time where its question has that', () => {
+  const funnel = spec({ insightType: FUNNEL });
+  expect(drawingsOf(funnel)).toEqual(['bars', 'columns', 'table']);
+  expect(drawingOf(funnel, 'line')).toBe('bars');
+  const overTime = spec({ insightType: FUNNEL, funnel: { overTime: true } });
+  expect(drawingsOf(overTime)).toEqual(['line', 'bars', 'columns', 'table']);
+  expect([drawingName(overTime, 'line'), drawingName(overTime, 'bars')]).toEqual([
+    ...['Over time', 'Bars'],
+  ]);
+});
+
 it('draws what the address asks for where the question can have it, else its first', () => {
   expect(drawingOf(trend([TOTAL]), 'area')).toBe('area');
   expect(drawingOf(trend([AVG]), 'pie')).toBe('line');
   expect(drawingOf(trend([AVG]), 'nonsense')).toBe('line');
+  expect(drawingOf(spec({ insightType: RETENTION }), 'line')).toBe('line');
+  expect(drawingOf(spec({ insightType: RETENTION }), 'columns')).toBe('cohorts');
 });
 
 it('stores each on boards', () => {
@@ -91,6 +104,6 @@ it('knows every form', () => {
     forms.map((form) => [form.id, drawingsOf(startOf(form)).length]),
   );
   expect(Object.keys(found)).toHaveLength(10);
-  expect([found['funnel'], found['retention'], found['user-flow']]).toEqual([0, 0, 0]);
+  expect([found['funnel'], found['retention'], found['user-flow']]).toEqual([3, 3, 2]);
   expect(found['lifecycle']).toBe(3);
 });

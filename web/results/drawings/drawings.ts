@@ -11,7 +11,7 @@ import {
 import type { PlotKind } from '../../charts/plot/layers.ts';
 
 /** As the address has it. */
-export type DrawingId = PlotKind | 'number' | 'pie' | 'table';
+export type DrawingId = PlotKind | 'number' | 'pie' | 'table' | 'columns' | 'cohorts' | 'flow';
 
 export const drawingNames: Record<DrawingId, string> = {
   line: 'Lines',
@@ -22,9 +22,24 @@ export const drawingNames: Record<DrawingId, string> = {
   number: 'Number',
   pie: 'Pie',
   table: 'Table only',
+  columns: 'Columns',
+  cohorts: 'Cohort table',
+  flow: 'Flow diagram',
 };
 
-/** Those of a question, the first of which is drawn where none is chosen; none where its form has one drawing alone. */
+/** The lines of a funnel are a choice only beside its steps, and are named for what they add. */
+export function drawingName({ insightType }: InsightQuerySpec, id: DrawingId): string {
+  return insightType === InsightType.FUNNEL && id === 'line' ? 'Over time' : drawingNames[id];
+}
+
+const plots: readonly PlotKind[] = ['line', 'bars', 'area', 'stacked', 'percent'];
+
+/** How the chart of an answer is drawn; undefined where the answer is no chart. */
+export function plotOf(drawn: DrawingId): PlotKind | undefined {
+  return plots.find((one) => one === drawn);
+}
+
+/** Those of a question, the first of which is drawn where none is chosen; none where it has no form. */
 export function drawingsOf(spec: InsightQuerySpec): readonly DrawingId[] {
   switch (spec.insightType) {
     case InsightType.TRENDS:
@@ -39,8 +54,11 @@ export function drawingsOf(spec: InsightQuerySpec): readonly DrawingId[] {
     case InsightType.STICKINESS:
       return ['bars', 'table'];
     case InsightType.FUNNEL:
+      return [...(spec.funnel?.overTime ? (['line'] as const) : []), 'bars', 'columns', 'table'];
     case InsightType.RETENTION:
+      return ['cohorts', 'line', 'table'];
     case InsightType.USER_FLOW:
+      return ['flow', 'table'];
     case InsightType.UNSPECIFIED:
       return [];
     default:

@@ -12,6 +12,9 @@ const stored: readonly (readonly [DrawingId, TileDrawing])[] = [
   ['number', TileDrawing.NUMBER],
   ['pie', TileDrawing.PIE],
   ['table', TileDrawing.TABLE],
+  ['columns', TileDrawing.COLUMNS],
+  ['cohorts', TileDrawing.COHORTS],
+  ['flow', TileDrawing.FLOW],
 ];
 
 /** undefined where none is chosen, or one that this version does not know. */

@@ -8,14 +8,15 @@ import type {
 import { DataTable } from '../../charts/data-table.tsx';
 import { maxLines } from '../../charts/line.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
+import { openFrom } from '../../time/open-buckets.ts';
 import { formatLabel } from '../../time/time.tsx';
 import { useZoom } from '../../time/use-zoom.ts';
 import { percent, plural } from '../../ui/figures.ts';
 import { groupName } from '../names.ts';
-import { openFrom, type Shown, timeStyle } from '../shown.ts';
+import { type Shown, timeStyle } from '../shown.ts';
 import { stepName } from './step-names.ts';
 
-export function FunnelOverTime(shown: Shown<FunnelResult>) {
+export function ConversionChart(shown: Shown<FunnelResult>) {
   const { spec, result, granularity, labels, label } = shown;
   const isSplit = spec.breakdowns.length > 0;
   const lines = useMemo(
@@ -26,13 +27,12 @@ export function FunnelOverTime(shown: Shown<FunnelResult>) {
       })),
     [result, spec],
   );
-  const style = timeStyle(granularity);
   const hidden = result.series.length - maxLines;
-  const steps = spec.events.map((_, step) => `${step + 1}. ${stepName(spec, step)}`);
   return (
     <>
       <TimeChart
-        {...{ labels, lines, style }}
+        {...{ labels, lines }}
+        style={timeStyle(granularity)}
         label={`${label}, over time`}
         format={percent}
         unit="share"
@@ -44,31 +44,35 @@ export function FunnelOverTime(shown: Shown<FunnelResult>) {
       {hidden > 0 ? (
         <p class="hint">The table has {plural(hidden, 'more group')} than the chart.</p>
       ) : null}
-      <DataTable
-        label={`${label}, over time`}
-        grid={{
-          columns: [
-            'Entered',
-            ...(isSplit ? ['Group'] : []),
-            ...steps,
-            'Conversion',
-            'May convert',
-          ],
-          rows: result.series.flatMap((series) =>
-            series.buckets.map((bucket, index) => {
-              const share = conversion(bucket);
-              return [
-                formatLabel(labels[index] ?? '', style),
-                ...(isSplit ? [groupName(spec, series)] : []),
-                ...bucket.totals,
-                share === null ? '' : percent(share),
-                bucket.open ?? 0,
-              ];
-            }),
-          ),
-        }}
-      />
     </>
+  );
+}
+
+export function ConversionTable(shown: Shown<FunnelResult>) {
+  const { spec, result, granularity, labels, label } = shown;
+  const isSplit = spec.breakdowns.length > 0;
+  const style = timeStyle(granularity);
+  const steps = spec.events.map((_, step) => `${step + 1}. ${stepName(spec, step)}`);
+  return (
+    <DataTable
+      label={`${label}, over time`}
+      isAlone={shown.drawn === 'table'}
+      grid={{
+        columns: ['Entered', ...(isSplit ? ['Group'] : []), ...steps, 'Conversion', 'May convert'],
+        rows: result.series.flatMap((series) =>
+          series.buckets.map((bucket, index) => {
+            const share = conversion(bucket);
+            return [
+              formatLabel(labels[index] ?? '', style),
+              ...(isSplit ? [groupName(spec, series)] : []),
+              ...bucket.totals,
+              share === null ? '' : percent(share),
+              bucket.open ?? 0,
+            ];
+          }),
+        ),
+      }}
+    />
   );
 }
 

@@ -9,10 +9,11 @@ import { DataTable } from '../../charts/data-table.tsx';
 import type { Line } from '../../charts/line.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
 import { labelDay } from '../../time/labels.ts';
+import { openFrom, openName } from '../../time/open-buckets.ts';
 import { formatLabel } from '../../time/time.tsx';
 import { useZoom } from '../../time/use-zoom.ts';
 import { shortFigure } from '../../ui/figures.ts';
-import { bucketOf, openFrom, openName, type Shown, timeStyle } from '../shown.ts';
+import { bucketOf, type Shown, timeStyle } from '../shown.ts';
 import { columnsOf, sameGroup, withBefore } from './before.ts';
 import { useGroup } from './group-choice.tsx';
 

@@ -1,29 +1,56 @@
-// Users who came back: a row for each cohort, the share of it in each later bucket, warmer where more came back.
+// Users who came back: as a table of cohorts, as lines of their shares, or in figures alone.
 
 import type {
-  DataPoint,
   RetentionCohort,
   RetentionResult,
   RetentionSeries,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../../charts/data-table.tsx';
 import { formatLabel } from '../../time/time.tsx';
-import { changeInPoints, figure, percent } from '../../ui/figures.ts';
-import { bucketNames } from '../names.ts';
-import { PersonsLink } from '../persons-link.tsx';
-import { bucketOf, openFrom, openName, type Shown, timeStyle } from '../shown.ts';
+import { percent } from '../../ui/figures.ts';
+import { bucketNames, groupName } from '../names.ts';
+import { bucketOf, type Shown, timeStyle } from '../shown.ts';
 import { sameGroup } from './before.ts';
+import { type Behind, CohortTable } from './cohort-table.tsx';
 import { useGroup } from './group-choice.tsx';
+import { CohortLines, GroupLines } from './retention-lines.tsx';
 
 export function Retention(shown: Shown<RetentionResult>) {
-  const { spec, result, previous, label, granularity, labels, onPersons } = shown;
-  const { group: series, field, breakdown } = useGroup<never, RetentionSeries>(spec, result.series);
-  if (!series || series.cohorts.every(({ cohortSize }) => !cohortSize))
+  const { spec, result, granularity } = shown;
+  const chosen = useGroup<never, RetentionSeries>(spec, result.series);
+  if (result.series.every(({ cohorts }) => cohorts.every(({ cohortSize }) => !cohortSize)))
     return <p class="hint">Nobody began in this range.</p>;
+  const bucket = bucketNames[granularity];
+  const columns = result.series[0]?.cohorts.map((_, index) => `${bucket} ${index}`) ?? [];
+  if (shown.drawn === 'line' && result.series.length > 1)
+    return (
+      <>
+        <GroupLines shown={shown} columns={columns} />
+        <MeansTable shown={shown} columns={columns} />
+      </>
+    );
+  const { group: series, field, breakdown } = chosen;
+  return (
+    <>
+      {field}
+      {series ? <OneGroup {...{ shown, series, columns, breakdown }} /> : null}
+    </>
+  );
+}
+
+function OneGroup(props: {
+  shown: Shown<RetentionResult>;
+  series: RetentionSeries;
+  columns: readonly string[];
+  /** Of the group whose persons can be listed. */
+  breakdown: { [key: string]: string } | undefined;
+}) {
+  const { shown, series, columns, breakdown } = props;
+  const { spec, previous, label, granularity, labels, onPersons, drawn } = shown;
+  if (series.cohorts.every(({ cohortSize }) => !cohortSize))
+    return <p class="hint">Nobody of this group began in this range.</p>;
   const before = previous && sameGroup(spec, previous.series, series);
   const style = timeStyle(granularity);
-  const bucket = bucketNames[granularity];
-  const columns = series.cohorts.map((_, index) => `${bucket} ${index}`);
   const named = (index: number): string => formatLabel(labels[index] ?? '', style);
   const rows = series.cohorts.flatMap((cohort, index) => [
     rowOf(named(index), cohort),
@@ -42,43 +69,15 @@ export function Retention(shown: Shown<RetentionResult>) {
   };
   return (
     <>
-      {field}
-      <div class="scroll retention" tabIndex={0} role="region" aria-label={label}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Began</th>
-              <th scope="col">Users</th>
-              {columns.map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            <Means series={series} columns={columns} />
-            {previous ? <MeansBefore {...{ series, before, columns }} /> : null}
-            {series.cohorts.map(({ cohort, cohortSize = 0, points, incompleteFrom }, index) => (
-              <tr key={cohort}>
-                <th scope="row">{named(index)}</th>
-                <td>
-                  <Linked behind={behind(index)}>{figure(cohortSize)}</Linked>
-                </td>
-                <Points
-                  behind={(later) => behind(index, later)}
-                  open={openFrom(labels, incompleteFrom) - index}
-                  {...{ cohortSize, points }}
-                  before={before?.cohorts[index]}
-                />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      {drawn === 'table' ? null : drawn === 'line' ? (
+        <CohortLines {...{ shown, series, before, columns, named, behind }} />
+      ) : (
+        <CohortTable {...{ shown, series, before, columns, named, behind }} />
+      )}
       <DataTable
         label={label}
-        isHidden={shown.isTile}
+        isHidden={shown.isTile && drawn !== 'line'}
+        isAlone={drawn === 'table'}
         grid={{ columns: ['Began', 'Users', ...columns], rows }}
       />
     </>
@@ -90,110 +89,23 @@ function rowOf(name: string, cohort: RetentionCohort | undefined): (string | num
   return [name, cohortSize, ...points.map(({ value = 0 }) => value)];
 }
 
-/** `open`: the place of the first point that is not over. */
-function Points(props: {
-  cohortSize: number;
-  points: readonly DataPoint[];
-  open: number;
-  behind: (later: number) => Behind | undefined;
-  before: RetentionCohort | undefined;
-}) {
-  const { cohortSize, points, open, behind, before } = props;
+/** The mean of each group: what the lines of groups are drawn from. */
+function MeansTable(props: { shown: Shown<RetentionResult>; columns: readonly string[] }) {
+  const { shown, columns } = props;
   return (
-    <>
-      {points.map(({ value = 0 }, at) => (
-        <Cell
-          key={at}
-          size={cohortSize}
-          back={value}
-          isOpen={at >= open}
-          behind={behind(at)}
-          before={before && shareOf(before.cohortSize, before.points[at]?.value)}
-        />
-      ))}
-    </>
-  );
-}
-
-type Behind = Omit<Parameters<typeof PersonsLink>[0], 'children'>;
-
-function Linked({ behind, children }: { behind: Behind | undefined; children: string }) {
-  return behind ? <PersonsLink {...behind}>{children}</PersonsLink> : children;
-}
-
-/** Over the points that are over, of users and not of cohorts. */
-function Means({ series, columns }: { series: RetentionSeries; columns: readonly string[] }) {
-  return (
-    <tr>
-      <th scope="row">Mean</th>
-      <td>{figure(series.cohorts.reduce((sum, { cohortSize = 0 }) => sum + cohortSize, 0))}</td>
-      {columns.map((name, at) => {
-        const { size = 0, returned = 0 } = series.means[at] ?? {};
-        return <Cell key={name} size={size} back={returned} isOpen={false} />;
-      })}
-    </tr>
-  );
-}
-
-/** The same of the period before, and by how many points of a hundred the mean has changed. */
-function MeansBefore(props: {
-  series: RetentionSeries;
-  before: RetentionSeries | undefined;
-  columns: readonly string[];
-}) {
-  const { series, before, columns } = props;
-  const sizes = before?.cohorts.map(({ cohortSize = 0 }) => cohortSize) ?? [];
-  return (
-    <>
-      <tr>
-        <th scope="row">Mean before</th>
-        <td>{figure(sizes.reduce((sum, size) => sum + size, 0))}</td>
-        {columns.map((name, at) => {
-          const { size = 0, returned = 0 } = before?.means[at] ?? {};
-          return <Cell key={name} size={size} back={returned} isOpen={false} />;
-        })}
-      </tr>
-      <tr>
-        <th scope="row">Change</th>
-        <td />
-        {columns.map((name, at) => (
-          <td key={name} class="number">
-            {pointsBetween(series.means[at]?.share, before?.means[at]?.share)}
-          </td>
-        ))}
-      </tr>
-    </>
-  );
-}
-
-function pointsBetween(now: number | undefined, before: number | undefined): string {
-  if (now === undefined || before === undefined) return '–';
-  return changeInPoints(now, before);
-}
-
-function shareOf(size = 0, back = 0): number | undefined {
-  return size === 0 ? undefined : back / size;
-}
-
-function Cell(props: {
-  size: number;
-  back: number;
-  isOpen: boolean;
-  behind?: Behind | undefined;
-  /** The share of the period before. */
-  before?: number | undefined;
-}) {
-  const { size, back, isOpen, behind, before } = props;
-  const former = before === undefined ? '' : `, ${percent(before)} before`;
-  if (size === 0) return <td class="number">–</td>;
-  const share = back / size;
-  return (
-    <td
-      class={isOpen ? 'number heat open' : 'number heat'}
-      style={{ '--heat': `${Math.round(share * 100)}%` }}
-      title={openName(`${figure(back)} users${former}`, isOpen)}
-    >
-      <Linked behind={behind}>{percent(share)}</Linked>
-    </td>
+    <DataTable
+      label={shown.label}
+      grid={{
+        columns: ['Group', 'Users', ...columns],
+        rows: shown.result.series.map((series) => [
+          groupName(shown.spec, series),
+          series.cohorts.reduce((sum, { cohortSize = 0 }) => sum + cohortSize, 0),
+          ...columns.map((_, at) => {
+            const mean = series.means[at]?.share;
+            return mean === undefined ? '' : percent(mean);
+          }),
+        ]),
+      }}
+    />
   );
 }

@@ -1469,14 +1469,14 @@ export enum TileDrawing {
   UNSPECIFIED = 0,
 
   /**
-   * A line for each series.
+   * A line for each series; the conversion of a funnel over time; the returning shares of cohorts.
    *
    * @generated from enum value: TILE_DRAWING_LINE = 1;
    */
   LINE = 1,
 
   /**
-   * Bars, side by side; a ranking where the question has no buckets.
+   * Bars, side by side; a ranking where the question has no buckets; the steps of a funnel below each other.
    *
    * @generated from enum value: TILE_DRAWING_BARS = 2;
    */
@@ -1523,6 +1523,27 @@ export enum TileDrawing {
    * @generated from enum value: TILE_DRAWING_TABLE = 8;
    */
   TABLE = 8,
+
+  /**
+   * The steps of a funnel side by side, as shares of the first one.
+   *
+   * @generated from enum value: TILE_DRAWING_COLUMNS = 20;
+   */
+  COLUMNS = 20,
+
+  /**
+   * A row for each cohort of RETENTION, warmer where more came back.
+   *
+   * @generated from enum value: TILE_DRAWING_COHORTS = 21;
+   */
+  COHORTS = 21,
+
+  /**
+   * Bands from step to step of USER_FLOW.
+   *
+   * @generated from enum value: TILE_DRAWING_FLOW = 22;
+   */
+  FLOW = 22,
 }
 
 /**
