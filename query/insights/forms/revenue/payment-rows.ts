@@ -40,34 +40,31 @@ export interface Split {
 }
 
 /**
- * SELECTs of (part, list, bucket, sums, users, active, payments), as currencyGroupsSql takes them: `active` is a number
- * of users who are not listed. `currencies` are those of all series.
+ * SELECTs of (list, bucket, sums, users, active, payments), the currency the first of a list: `active` is a number of
+ * users who are not listed. `currencies` are those of all series.
  */
 export function paymentRowsSql(
   split: Split,
   { condition, sum, measure }: Payments,
-  part: number,
   currencies: () => string,
 ): string[] {
   const { byCurrency } = split;
   const { buckets, breakdowns: groups } = byCurrency;
   const payments = 'toFloat64(weight)';
   const rows = (from: string, own: Columns): string =>
-    rowsSql(part, from, { list: groupValuesSql(groups.length), payments, ...own });
-  const counted = (aggregation: typeof sum): string =>
-    eventCellsSql(byCurrency, { condition, aggregation, groups, buckets, mayRepeat: true });
+    rowsSql(from, { list: groupValuesSql(groups.length), payments, ...own });
+  const cells = { condition, aggregation: sum, groups, buckets, mayRepeat: true };
   switch (measure) {
     case RevenueMeasure.UNSPECIFIED:
     case RevenueMeasure.TOTAL:
-      return [rows(counted(sum), { sums: 'a' })];
     case RevenueMeasure.PAYMENTS:
-      return [rows(counted(eventsCounted), {})];
+      return [rows(eventCellsSql(byCurrency, cells), { sums: 'a' })];
     case RevenueMeasure.PER_PAYING_USER:
       return [rows(userCellsSql(byCurrency, condition, sum), { sums: 'a', users: 'payers' })];
     case RevenueMeasure.PER_USER:
       return [
         rows(userCellsSql(byCurrency, condition, sum), { sums: 'a' }),
-        activeRowsSql(split, part, currencies()),
+        activeRowsSql(split, currencies()),
       ];
     default:
       return measure satisfies never;
@@ -76,10 +73,10 @@ export function paymentRowsSql(
 
 type Columns = Partial<Record<'list' | 'sums' | 'users' | 'active' | 'payments', string>>;
 
-function rowsSql(part: number, from: string, columns: Columns): string {
+function rowsSql(from: string, columns: Columns): string {
   const { list, sums = "CAST(map(), 'Map(UInt8, Int256)')", payments = 'toFloat64(0)' } = columns;
   const { users = "CAST([], 'Array(UInt64)')", active = '0' } = columns;
-  return `SELECT toInt32(${part}) AS part, ${list} AS list, bucket, ${sums} AS sums, ${users} AS users, toUInt64(${active}) AS active,
+  return `SELECT ${list} AS list, bucket, ${sums} AS sums, ${users} AS users, toUInt64(${active}) AS active,
       ${payments} AS payments FROM (${from})`;
 }
 
@@ -99,18 +96,18 @@ function userCellsSql(
 }
 
 /** All who did anything, in each currency. */
-function activeRowsSql({ asked }: Split, part: number, currencies: string): string {
+function activeRowsSql({ asked }: Split, currencies: string): string {
   const { breakdowns, buckets, spec } = asked;
   const ofEach = (cells: string): string =>
     `SELECT *, arrayJoin(${currencies}) AS money FROM (${cells})`;
   if (breakdowns.length > 0) {
     const list = `arrayPushFront(${groupValuesSql(breakdowns.length)}, money)`;
-    return rowsSql(part, ofEach(everyTouchCellsSql(asked, every)), { list, users: 'a' });
+    return rowsSql(ofEach(everyTouchCellsSql(asked, every)), { list, users: 'a' });
   }
   const cells = spec.cumulative
     ? windowUserCellsSql(asked, every, 'cumulative')
     : activeUserCellsSql(asked, every, buckets);
-  return rowsSql(part, ofEach(cells), { list: '[money]', active: 'a' });
+  return rowsSql(ofEach(cells), { list: '[money]', active: 'a' });
 }
 
 /** SQL of a list of the currencies that stay: those of the most payments of all series. */

@@ -123,7 +123,12 @@ function limitOf({ breakdowns, groupLimit }: Question): number {
 function statementOf(split: Split, series: readonly Payments[]): string {
   const { asked } = split;
   const currencies = (): string => currenciesSql(split, series);
-  const rows = series.flatMap((one, part) => paymentRowsSql(split, one, part, currencies));
+  const own = series.map((one) => paymentRowsSql(split, one, currencies));
+  // A mean payment is of a sum and a number of the same payments, which are read once.
+  const rows = [...new Set(own.flat())].map((sql) => {
+    const parts = own.flatMap((sqls, part) => (sqls.includes(sql) ? [part] : []));
+    return `SELECT arrayJoin([${parts.join(', ')}]) AS part, * FROM (${sql})`;
+  });
   const counted = series.flatMap(({ condition, measure }) => [
     { condition, countsUsers: isOfUsers({ revenue: measure }) },
     ...(measure === RevenueMeasure.PER_USER ? [{ condition: every, countsUsers: true }] : []),
