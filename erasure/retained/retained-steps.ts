@@ -41,6 +41,9 @@ export const takeStep: Readonly<Record<RetainedStep, TakeStep>> = {
   forget,
 };
 
+/** Rows of the other sum go by their own time. */
+const timelessSums = sharedSums.filter(({ table }) => table === 'property_keys');
+
 /**
  * The names of properties count all events of a project: old ones are taken out by their complement. `later`: there are
  * more slices. Each fits into a statement's time.
@@ -52,9 +55,7 @@ async function takeOutOfNames(
   const { nameSlices, slice } = work;
   if (slice >= nameSlices) return 'done';
   const rows = `${oldEventsSql(work)} AND cityHash64(event_id) % ${nameSlices} = ${slice}`;
-  for (const { table, insertSql } of sharedSums) {
-    // Rows of the other sum have their own time.
-    if (table !== 'property_keys') continue;
+  for (const { table, insertSql } of timelessSums) {
     await insert(store, insertSql(rows), `retained:${work.id}:${table}:${slice}`);
   }
   await keep({ ...work, slice: slice + 1 });
@@ -121,7 +122,7 @@ async function deleteRows(
     connection: nats,
     shards,
     take: async (_, isStill) => {
-      await dropEmptySums(store, projectIds);
+      await dropEmptySums(store, projectIds, timelessSums);
       if (!(await isStill())) throw new NotStill();
     },
   });

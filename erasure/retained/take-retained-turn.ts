@@ -22,6 +22,7 @@ import { HeldRecord, isLeased, LeaseLost } from '../../platform/turns/held-recor
 import type { ErasureParts, StepContext } from '../erasure-parts.ts';
 import { marksNow } from '../steps/cut.ts';
 import { oldEventsSql } from '../tables/old-rows.ts';
+import { projectsSql } from '../tables/person-rows.ts';
 import { profilesAtOnce } from '../tables/profile-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
 import { takeStep } from './retained-steps.ts';
@@ -37,6 +38,7 @@ export interface RetainedParts
   /** Of one piece of work, and of one statement; the usual ones unless given. */
   maxEvents?: number;
   maxProjects?: number;
+  maxStored?: number;
   eventsAtOnce?: number;
 }
 
@@ -47,6 +49,8 @@ const lookAgainMs = 10_000;
 const usualMaxEvents = 5_000_000;
 /** Their ids are in the text of two dozen statements, and their records are read one by one. */
 const usualMaxProjects = 200;
+/** All events of these projects, which are looked through where profiles are counted anew; a statement has a minute. */
+const usualMaxStored = 50_000_000;
 /** All columns of these are read, in some seconds; a statement has a minute. */
 const usualEventsAtOnce = 1_000_000;
 /** Days of projects that one statement tells. */
@@ -140,17 +144,24 @@ async function workOf(
   some: readonly RetainedProject[],
 ): Promise<RetainedWork | undefined> {
   const { nats, clickhouse, shards, clock, lookedAtMs } = parts;
-  const { maxEvents = usualMaxEvents, eventsAtOnce = usualEventsAtOnce } = parts;
+  const { maxEvents = usualMaxEvents, maxStored = usualMaxStored } = parts;
+  const { eventsAtOnce = usualEventsAtOnce } = parts;
   const store = clickhouse.all[group];
   if (store === undefined) throw new Error('erasure: there is no such group of servers');
-  const stored = await marksNow(nats, shardsOf(some, shards));
+  const marks = await marksNow(nats, shardsOf(some, shards));
   const days = await selectRows(
     store,
     `SELECT project_id, toUInt32(toDate(occur_time)) AS day, count() FROM events
-      WHERE ${oldEventsSql({ projects: some, stored })}
+      WHERE ${oldEventsSql({ projects: some, stored: marks })}
       GROUP BY project_id, day ORDER BY project_id, day LIMIT ${maxDays}`,
   );
-  const { projects, events } = firstOf(days, maxEvents);
+  const totals = await selectRows(
+    store,
+    `SELECT project_id, count() FROM events WHERE ${projectsSql(some.map(({ projectId }) => projectId))}
+      GROUP BY project_id`,
+  );
+  const stored = new Map(totals.map(([projectId, count]) => [String(projectId), Number(count)]));
+  const { projects, events } = firstOf(days, stored, { maxEvents, maxStored });
   if (days.length < maxDays) {
     const have = new Set(days.map(([projectId]) => String(projectId)));
     for (const { projectId, beforeMs } of some) {
@@ -158,25 +169,35 @@ async function workOf(
     }
   }
   if (projects.length === 0) return undefined;
-  const profiles = await countProfiles(store, oldEventsSql({ projects, stored }));
+  const profiles = await countProfiles(store, oldEventsSql({ projects, stored: marks }));
   return {
     ...{ id: randomUUID(), projects, group, startedMs: clock.nowMs() },
-    ...{ step: 'sums', stored, slice: 0, attempts: 0 },
+    ...{ step: 'sums', stored: marks, slice: 0, attempts: 0 },
     nameSlices: Math.ceil(events / eventsAtOnce),
     slices: Math.ceil(profiles / profilesAtOnce),
   };
 }
 
-/** The oldest days of each project, as many as one piece may have, at least one. `days`: project, day, events. */
+/**
+ * The oldest days of each project, as many as one piece may have, at least one. `days`: project, day, events. `stored`:
+ * all events of a project, by its id.
+ */
 function firstOf(
   days: readonly unknown[][],
-  maxEvents: number,
+  stored: ReadonlyMap<string, number>,
+  { maxEvents, maxStored }: { maxEvents: number; maxStored: number },
 ): { projects: RetainedProject[]; events: number } {
   const beforeMs = new Map<string, number>();
-  let events = 0;
-  for (const [projectId, day, count] of days) {
+  let [events, all] = [0, 0];
+  for (const [project, day, count] of days) {
+    const projectId = String(project);
+    if (!beforeMs.has(projectId)) {
+      const own = stored.get(projectId) ?? 0;
+      if (all > 0 && all + own > maxStored) continue;
+      all += own;
+    }
     if (events > 0 && events + Number(count) > maxEvents) break;
-    beforeMs.set(String(projectId), (Number(day) + 1) * dayMs);
+    beforeMs.set(projectId, (Number(day) + 1) * dayMs);
     events += Number(count);
   }
   return {

@@ -24,7 +24,7 @@ import {
   storedSql,
 } from '../tables/person-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
-import { sharedSums } from '../tables/shared-sums.ts';
+import { type SharedSum, sharedSums } from '../tables/shared-sums.ts';
 import { sessionsAtOnce, sessionsSql, visitTables } from '../tables/visit-rows.ts';
 import { shardsOf } from './await-queue.ts';
 
@@ -108,9 +108,10 @@ async function takeOut(store: StepContext['store'], rows: string, name: string):
 export async function dropEmptySums(
   store: StepContext['store'],
   projectIds: readonly string[],
+  sums: readonly SharedSum[] = sharedSums,
 ): Promise<void> {
   const projects = projectsSql(projectIds);
-  for (const { table, key } of sharedSums) {
+  for (const { table, key } of sums) {
     const name = `sipHash64(${key})`;
     const found = await selectRows(
       store,
