@@ -1,5 +1,6 @@
-// Exports to a bucket in a real browser: one is set up by keyboard, told why a key does not work, paused, resumed and
-// deleted; and the whole product writes a period that is over.
+// Exports to a bucket in a real browser: one is set up by keyboard with a filter and its first period, told why a key
+// does not work, paused, resumed and deleted; the whole product writes a period that is over, and again where somebody
+// asks for it.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,6 +25,13 @@ describe.runIf(hasBrowser)('exports to a bucket', () => {
 
   const button = (name: string) => visitor.page.getByRole('button', { name, exact: true });
   const field = (name: string) => visitor.page.getByLabel(name, { exact: true });
+  /** The beginning of an hour that is over. */
+  const fromMs = Math.floor((Date.now() - 2 * hourMs) / hourMs) * hourMs;
+  const from = new Date(fromMs).toISOString();
+  const manifestBelow = (prefix: string): string =>
+    `${prefix}${web.stack.projectId}/events/day=${from.slice(0, 10)}/hour=${from.slice(11, 13)}/_manifest.json`;
+  const manifestIs = (name: string) =>
+    expect.poll(() => server.files.has(name), { timeout: 120_000 }).toBe(true);
   const card = () => visitor.page.getByRole('region', { name: 'To the lake', exact: true });
 
   it('are set up by keyboard, once the bucket was tried', async () => {
@@ -33,7 +41,13 @@ describe.runIf(hasBrowser)('exports to a bucket', () => {
     expect(await axe(page)).toEqual([]);
     await button('New schedule').press('Enter');
     await field('Name').fill('To the lake');
+    await field('Begin with').fill(from.slice(0, 16));
     await field('Kinds').fill('page_view, purchase');
+    await button('Filter').press('Enter');
+    await page.getByRole('combobox', { name: 'Property' }).fill('plan');
+    await page.getByRole('combobox', { name: 'Value' }).fill('pro');
+    await button('Apply').press('Enter');
+    await button('plan is pro').waitFor();
     await field('Endpoint').fill(server.url);
     await field('Region').fill(s3Region);
     await field('Bucket').fill('bucket');
@@ -52,9 +66,15 @@ describe.runIf(hasBrowser)('exports to a bucket', () => {
     await field('Secret access key').fill(s3Key.secret);
     await button('Try the bucket and begin').press('Enter');
     await card().getByText('active', { exact: true }).waitFor();
-    await card().getByText('Every hour: Events, Parquet, page_view, purchase').waitFor();
-    await card().getByText('Nothing was written yet').waitFor();
+    await card().getByText('Every hour: Events, Parquet, page_view, purchase, 1 filter').waitFor();
     expect(await axe(page)).toEqual([]);
+    const manifest = manifestBelow('in/');
+    await manifestIs(manifest);
+    const asked = JSON.parse(String(server.files.get(manifest)?.data));
+    expect(asked).toMatchObject({
+      ...{ from, kinds: ['page_view', 'purchase'] },
+      filters: [{ property: 'plan', operator: 'FILTER_OPERATOR_EQUALS', value: 'pro' }],
+    });
     expect(visitor.faults).toEqual([]);
   });
 
@@ -78,7 +98,6 @@ describe.runIf(hasBrowser)('exports to a bucket', () => {
     const { baseUrl, projectId } = web.stack;
     const signedIn = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', web.admin);
     const authorization = `Bearer ${signedIn.body['accessToken']}`;
-    const fromMs = Math.floor((Date.now() - 2 * hourMs) / hourMs) * hourMs;
     const path = '/dashboard.exports.v1.ExportSchedulesService/Create';
     const schedule = {
       ...{ displayName: 'To the lake', cadence: 'EXPORT_CADENCE_HOURLY' },
@@ -88,19 +107,24 @@ describe.runIf(hasBrowser)('exports to a bucket', () => {
         accessKeyId: s3Key.accessKeyId,
       },
       secretAccessKey: s3Key.secret,
-      startTime: new Date(fromMs).toISOString(),
+      startTime: from,
     };
     const headers = { authorization, 'x-project-id': projectId };
     expect((await call(baseUrl, path, '', schedule, headers)).status).toBe(200);
-    const day = new Date(fromMs).toISOString();
-    const folder = `${projectId}/events/day=${day.slice(0, 10)}/hour=${day.slice(11, 13)}`;
-    await expect
-      .poll(() => server.files.has(`${folder}/_manifest.json`), { timeout: 120_000 })
-      .toBe(true);
-    const { rows, from } = JSON.parse(String(server.files.get(`${folder}/_manifest.json`)?.data));
-    expect({ rows, from }).toEqual({ rows: 0, from: day });
+    const manifest = manifestBelow('');
+    await manifestIs(manifest);
+    const told = JSON.parse(String(server.files.get(manifest)?.data));
+    expect(told).toMatchObject({ from, rows: 0 });
     await page.goto(`${baseUrl}/p/${projectId}/exports`);
     await card().getByText('active', { exact: true }).waitFor();
+    server.files.delete(manifest);
+    await button('Run from: To the lake').press('Enter');
+    await expect.poll(() => button('Write them again').isDisabled()).toBe(true);
+    await field('From').fill(from.slice(0, 16));
+    expect(await axe(page)).toEqual([]);
+    await button('Write them again').press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await manifestIs(manifest);
     expect(visitor.faults).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { exportsClient, isUnderWay, queryText, stateWords } from './exports-client.ts';
 import { NewExport } from './new-export.tsx';
-import { Schedules } from './schedules.tsx';
+import { Schedules } from './schedules/schedules.tsx';
 
 const pollMs = 1_000;
 

@@ -4,20 +4,23 @@ import { useState } from 'preact/hooks';
 import {
   type ExportSchedule,
   ExportScheduleState,
-} from '../../proto/gen/dashboard/exports/v1/export_schedules_pb.js';
-import { inProject } from '../client.ts';
-import { useResource } from '../resource.ts';
-import { Action } from '../settings/action.tsx';
-import { Time } from '../time/time.tsx';
-import { Confirm, Dialog } from '../ui/dialog.tsx';
-import { Fault } from '../ui/fault.tsx';
-import { bytes, plural } from '../ui/figures.ts';
-import { Icon } from '../ui/icon.tsx';
-import { Loading } from '../ui/loading.tsx';
-import { hasRole, Role } from '../workspace.ts';
-import { queryText } from './exports-client.ts';
+} from '../../../proto/gen/dashboard/exports/v1/export_schedules_pb.js';
+import { ExportWhat } from '../../../proto/gen/shared/exports/v1/exports_pb.js';
+import { inProject } from '../../client.ts';
+import { useResource } from '../../resource.ts';
+import { Action } from '../../settings/action.tsx';
+import { Time } from '../../time/time.tsx';
+import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { Fault } from '../../ui/fault.tsx';
+import { bytes, plural } from '../../ui/figures.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import { hasRole, Role } from '../../workspace.ts';
+import { queryText } from '../exports-client.ts';
 import { NewKey, NewSchedule } from './new-schedule.tsx';
-import { cadenceText, placeText, schedulesClient, scheduleWords } from './schedules-client.ts';
+import { RunFrom } from './run-from.tsx';
+import { cadenceOf, placeText, schedulesClient, scheduleWords } from './schedules-client.ts';
 
 export function Schedules({ projectId }: { projectId: string }) {
   const list = useResource(`schedules ${projectId}`, (end) =>
@@ -86,7 +89,7 @@ function Card(props: CardProps) {
           {name}
         </span>
       </header>
-      <p>{`${cadenceText(one)}: ${queryText(one.query)}, to ${placeText(one)}`}</p>
+      <p>{`${cadenceOf(one).name}: ${queryText(one.query)}, to ${placeText(one)}`}</p>
       <p class="hint">
         <Last one={one} />
         {one.nextRunTime ? (
@@ -119,12 +122,14 @@ function Last({ one: { lastPeriod } }: { one: ExportSchedule }) {
   );
 }
 
-function Actions({ projectId, one, onChange }: CardProps) {
+type Asking = 'run from' | 'key' | 'delete';
+
+function Actions(props: CardProps) {
+  const { projectId, one, onChange } = props;
   const { id, displayName } = one;
-  const [shown, setShown] = useState<'nothing' | 'key' | 'delete'>('nothing');
+  const [asking, setAsking] = useState<Asking>();
   const isPaused = one.state === ExportScheduleState.PAUSED;
-  const close = (): void => setShown('nothing');
-  const changed = async (call: Promise<unknown>): Promise<void> => {
+  const change = async (call: Promise<unknown>): Promise<void> => {
     await call;
     onChange();
   };
@@ -134,50 +139,87 @@ function Actions({ projectId, one, onChange }: CardProps) {
         <Action
           label={`Run now: ${displayName}`}
           done="What is due is written now."
-          run={() => changed(schedulesClient.run({ id }, inProject(projectId)))}
+          run={() => change(schedulesClient.run({ id }, inProject(projectId)))}
         >
           Run now
         </Action>
       )}
+      {isPaused || one.query?.what !== ExportWhat.EVENTS ? null : (
+        <button
+          type="button"
+          aria-label={`Run from: ${displayName}`}
+          onClick={() => setAsking('run from')}
+        >
+          Run from
+        </button>
+      )}
       <Action
         label={`${isPaused ? 'Resume' : 'Pause'}: ${displayName}`}
-        run={() => changed(schedulesClient.update({ id, paused: !isPaused }, inProject(projectId)))}
+        run={() => change(schedulesClient.update({ id, paused: !isPaused }, inProject(projectId)))}
       >
         {isPaused ? 'Resume' : 'Pause'}
       </Action>
-      <button type="button" aria-label={`New key: ${displayName}`} onClick={() => setShown('key')}>
+      <button type="button" aria-label={`New key: ${displayName}`} onClick={() => setAsking('key')}>
         New key
       </button>
       <button
         type="button"
         class="danger-text"
         aria-label={`Delete: ${displayName}`}
-        onClick={() => setShown('delete')}
+        onClick={() => setAsking('delete')}
       >
         Delete
       </button>
-      {shown === 'key' ? (
-        <Dialog title={`New key: ${displayName}`} onClose={close}>
-          <NewKey
+      {asking ? <Ask {...props} asking={asking} onClose={() => setAsking(undefined)} /> : null}
+    </div>
+  );
+}
+
+/** The dialog of an action that asks something first. */
+function Ask(props: CardProps & { asking: Asking; onClose: () => void }) {
+  const { projectId, one, onChange, asking, onClose } = props;
+  const { id, displayName } = one;
+  const done = (): void => {
+    onClose();
+    onChange();
+  };
+  switch (asking) {
+    case 'run from':
+      return (
+        <Dialog title={`Run from: ${displayName}`} onClose={onClose}>
+          <RunFrom
             projectId={projectId}
-            id={id}
-            onMade={() => {
-              close();
-              onChange();
+            one={one}
+            onAsked={() => {
+              toast('They are written again, one after the other.');
+              done();
             }}
           />
         </Dialog>
-      ) : null}
-      {shown === 'delete' ? (
+      );
+    case 'key':
+      return (
+        <Dialog title={`New key: ${displayName}`} onClose={onClose}>
+          <NewKey projectId={projectId} id={id} onMade={done} />
+        </Dialog>
+      );
+    case 'delete': {
+      const forget = async (): Promise<void> => {
+        await schedulesClient.delete({ id }, inProject(projectId));
+        onChange();
+      };
+      return (
         <Confirm
           title={`Delete ${displayName}?`}
           action="Delete"
-          onConfirm={() => changed(schedulesClient.delete({ id }, inProject(projectId)))}
-          onClose={close}
+          onConfirm={forget}
+          onClose={onClose}
         >
           <p>It is forgotten with its key. The files stay in the bucket.</p>
         </Confirm>
-      ) : null}
-    </div>
-  );
+      );
+    }
+    default:
+      return asking satisfies never;
+  }
 }

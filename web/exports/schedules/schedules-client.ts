@@ -1,15 +1,21 @@
 // The calls of scheduled exports, and the words for what they are and how they fare.
 
+import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
 import {
   ExportCadence,
   type ExportSchedule,
   ExportScheduleState,
   ExportSchedulesService,
-} from '../../proto/gen/dashboard/exports/v1/export_schedules_pb.js';
-import { ExportCompression, ExportFormat } from '../../proto/gen/shared/exports/v1/exports_pb.js';
-import { inProject, transport } from '../client.ts';
-import { type FormatName, formats, type WhatName, whats } from './exports-client.ts';
+} from '../../../proto/gen/dashboard/exports/v1/export_schedules_pb.js';
+import {
+  ExportCompression,
+  ExportFormat,
+} from '../../../proto/gen/shared/exports/v1/exports_pb.js';
+import { inProject, transport } from '../../client.ts';
+import { type Condition, toPropertyFilter } from '../../filter/condition.ts';
+import { momentOfText } from '../../time/zone.ts';
+import { type FormatName, formats, type WhatName, whats } from '../exports-client.ts';
 
 export const schedulesClient = createClient(ExportSchedulesService, transport);
 
@@ -29,6 +35,9 @@ export interface AskedSchedule {
   kinds: string;
   segments: string[];
   notInSegments: string[];
+  conditions: readonly Condition[];
+  /** The first period, as PeriodField has it; empty for the one of now. */
+  start: string;
   endpoint: string;
   region: string;
   bucket: string;
@@ -46,6 +55,7 @@ export async function makeSchedule(projectId: string, asked: AskedSchedule): Pro
   const isPacked = format === ExportFormat.NDJSON;
   const kinds = asked.kinds.split(',').map((kind) => kind.trim());
   const { endpoint, region, bucket, prefix, pathStyle, accessKeyId, secretAccessKey } = asked;
+  const startTime = periodTime(asked.start);
   await schedulesClient.create(
     {
       displayName: asked.displayName,
@@ -55,13 +65,21 @@ export async function makeSchedule(projectId: string, asked: AskedSchedule): Pro
         compression: isPacked ? ExportCompression.GZIP : ExportCompression.UNSPECIFIED,
         kinds: asked.what === 'events' ? kinds.filter((kind) => kind !== '') : [],
         ...{ segments: asked.segments, notInSegments: asked.notInSegments },
+        filters: asked.conditions.map(toPropertyFilter),
       },
+      ...(startTime && { startTime }),
       ...(cadence && { cadence }),
       bucket: { endpoint, region, bucket, prefix, pathStyle, accessKeyId },
       secretAccessKey,
     },
     inProject(projectId),
   );
+}
+
+/** A moment within a period, which the service takes for all of it; undefined where the field is empty. */
+export function periodTime(text: string): Timestamp | undefined {
+  const moment = momentOfText(text.includes('T') ? text : `${text}T00:00`, 'UTC');
+  return moment && timestampFromDate(moment);
 }
 
 /** What a person reads of how it fares, and its tone. */
@@ -79,6 +97,7 @@ export function placeText({ bucket }: ExportSchedule): string {
   return `${bucket?.bucket}/${bucket?.prefix} at ${bucket?.endpoint}`;
 }
 
-export function cadenceText({ cadence }: ExportSchedule): string {
-  return cadences.find((one) => one.cadence === cadence)?.name ?? '';
+/** How long its periods are, for a field and for people. */
+export function cadenceOf({ cadence }: ExportSchedule) {
+  return cadences.find((one) => one.cadence === cadence) ?? cadences[1];
 }

@@ -1,24 +1,25 @@
 // What is to be written to a bucket, how often, and the key that opens the bucket.
 
 import { useState } from 'preact/hooks';
-import { inProject } from '../client.ts';
-import { Check, Field, Select } from '../fields/field.tsx';
-import { Form } from '../fields/form.tsx';
-import { SegmentBar } from '../filter/segment-bar.tsx';
-import { formats, whats } from './exports-client.ts';
+import { inProject } from '../../client.ts';
+import { Check, Field, Select } from '../../fields/field.tsx';
+import { Form } from '../../fields/form.tsx';
+import { FilterBar } from '../../filter/filter-bar.tsx';
+import { SegmentBar } from '../../filter/segment-bar.tsx';
+import { formats, whats } from '../exports-client.ts';
+import { PeriodField } from './period-field.tsx';
 import { type AskedSchedule, cadences, makeSchedule, schedulesClient } from './schedules-client.ts';
 
 const nothing: AskedSchedule = {
   ...{ displayName: '', what: 'events', format: 'parquet', cadence: 'hourly', kinds: '' },
-  ...{ segments: [], notInSegments: [], endpoint: '', region: '', bucket: '', prefix: '' },
+  ...{ segments: [], notInSegments: [], conditions: [], start: '' },
+  ...{ endpoint: '', region: '', bucket: '', prefix: '' },
   ...{ pathStyle: false, accessKeyId: '', secretAccessKey: '' },
 };
 
 export function NewSchedule({ projectId, onMade }: { projectId: string; onMade: () => void }) {
   const [asked, setAsked] = useState(nothing);
   const set = (changes: Partial<AskedSchedule>): void => setAsked({ ...asked, ...changes });
-  const { what, cadence } = asked;
-  const isOfEvents = what === 'events';
   const send = async (): Promise<void> => {
     await makeSchedule(projectId, asked);
     onMade();
@@ -32,12 +33,36 @@ export function NewSchedule({ projectId, onMade }: { projectId: string; onMade: 
         maxLength={150}
         required
       />
+      <RowsFields asked={asked} set={set} />
+      <Select
+        label="Format"
+        value={asked.format}
+        options={formats}
+        onValue={(format) => set({ format })}
+      />
+      <BucketFields asked={asked} set={set} />
+    </Form>
+  );
+}
+
+interface PartProps {
+  asked: AskedSchedule;
+  set: (changes: Partial<AskedSchedule>) => void;
+}
+
+/** Which rows, how often, and from when on. */
+function RowsFields({ asked, set }: PartProps) {
+  const { what, cadence, conditions } = asked;
+  const isOfEvents = what === 'events';
+  return (
+    // The pickers have forms of their own, whose events would send this one.
+    <div class="stack" onSubmit={(event) => event.stopPropagation()}>
       <Select
         label="What"
         hint={isOfEvents ? undefined : 'All of them as they are at the end of each day.'}
         value={what}
         options={whats}
-        onValue={(next) => set({ what: next, cadence: next === 'events' ? cadence : 'daily' })}
+        onValue={(next) => set(asOf(next, asked))}
       />
       {isOfEvents ? (
         <>
@@ -46,7 +71,14 @@ export function NewSchedule({ projectId, onMade }: { projectId: string; onMade: 
             hint="By when they were received, in UTC."
             value={cadence}
             options={cadences}
-            onValue={(next) => set({ cadence: next })}
+            onValue={(next) => set({ cadence: next, start: '' })}
+          />
+          <PeriodField
+            label="Begin with"
+            hint="Empty: with the present one."
+            cadence={cadence}
+            value={asked.start}
+            onValue={(start) => set({ start })}
           />
           <Field
             label="Kinds"
@@ -56,21 +88,25 @@ export function NewSchedule({ projectId, onMade }: { projectId: string; onMade: 
           />
         </>
       ) : null}
-      <Select
-        label="Format"
-        value={asked.format}
-        options={formats}
-        onValue={(format) => set({ format })}
+      <FilterBar
+        conditions={conditions}
+        of={isOfEvents ? 'events' : 'profiles'}
+        onChange={(next) => set({ conditions: next })}
       />
       <SegmentBar chosen={asked} onChange={set} />
-      <BucketFields asked={asked} set={set} />
-    </Form>
+    </div>
   );
 }
 
-interface PartProps {
-  asked: AskedSchedule;
-  set: (changes: Partial<AskedSchedule>) => void;
+/** Properties of events and of persons are not the same, and persons are as they are when they are written. */
+function asOf(what: AskedSchedule['what'], asked: AskedSchedule): Partial<AskedSchedule> {
+  const isOfEvents = what === 'events';
+  const isSame = isOfEvents === (asked.what === 'events');
+  return {
+    what,
+    conditions: isSame ? asked.conditions : [],
+    ...(isOfEvents ? {} : { cadence: 'daily', start: '' }),
+  };
 }
 
 function BucketFields({ asked, set }: PartProps) {
