@@ -157,19 +157,20 @@ describe.runIf(hasBrowser)('rankings', () => {
   });
 });
 
-// A text, because the names of a browser are not declared here.
-const drawnMarks = `(marks) => marks.map((mark) => {
-  if (!(mark instanceof HTMLImageElement)) return mark.dataset.letters;
-  const name = mark.getAttribute('src').replace(/^\\/assets\\/icon-(.*)-\\w+\\.svg$/, '$1');
-  return (mark.complete && mark.naturalWidth > 0 && mark.alt === '' ? '' : 'not drawn: ') + name;
-})`;
-
-/** The marks before the names of rows: group and value of the drawn file, letters where there is none. */
+/** The marks before the names of rows, sorted: group and value of a drawn icon, letters where there is none. */
 async function marksOf(card: Locator): Promise<string[]> {
   // Icons out of sight are not loaded.
   await card.scrollIntoViewIfNeeded();
-  const marks: string[] = await card.locator('li .mark').evaluateAll(drawnMarks);
-  return marks.toSorted();
+  const marks = await card.locator('li .mark').evaluateAll((all) =>
+    all.map((one) => {
+      const file = one.getAttribute('src');
+      if (file === null) return one.getAttribute('data-letters') ?? '';
+      const isDrawn = 'naturalWidth' in one && Number(one.naturalWidth) > 0;
+      const isSilent = one.getAttribute('alt') === '';
+      return isDrawn && isSilent ? file : `not drawn: ${file}`;
+    }),
+  );
+  return marks.map((mark) => mark.replace(/^\/assets\/icon-(.*)-\w+\.svg$/, '$1')).toSorted();
 }
 
 /** The texts of each row: its name and its two figures. */
