@@ -27,6 +27,11 @@ const idBytes = 16;
 
 export class Service {
   readonly #pool: Pool;
+  /**
+   * Questions have connections of their own: the service reads events off the socket, and leaves a connection that
+   * carried a question to node:http for good, which takes twice as long (platform/http/plain-requests.ts).
+   */
+  readonly #questions: Pool;
   readonly #prefix: string;
   readonly #key: string;
   readonly #baseUrl: string;
@@ -40,6 +45,7 @@ export class Service {
     this.#key = privateKey;
     const timeouts = { headersTimeout: requestTimeoutMs, bodyTimeout: requestTimeoutMs };
     this.#pool = new Pool(origin, { connections, ...timeouts });
+    this.#questions = new Pool(origin, { connections, ...timeouts });
   }
 
   /** Resolves once the events are queued. `body`: of BatchCreate. */
@@ -61,8 +67,8 @@ export class Service {
     await this.#post(aliasPath, JSON.stringify({ previousId, externalId }));
   }
 
-  close(): Promise<void> {
-    return this.#pool.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#pool.close(), this.#questions.close()]);
   }
 
   async #post(
@@ -93,7 +99,8 @@ export class Service {
     };
     try {
       const request = { method: 'POST' as const, path: this.#prefix + path, body, headers };
-      const response = await this.#pool.request(request);
+      const pool = path === findPath ? this.#questions : this.#pool;
+      const response = await pool.request(request);
       const content = Buffer.from(await response.body.arrayBuffer());
       return readAnswer(response.statusCode, response.headers['retry-after'], content);
     } catch (error) {
