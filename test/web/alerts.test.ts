@@ -1,8 +1,11 @@
 // Alerts in a real browser: one is made by keyboard, looked at by the service, and shows its value, its line and its
 // first change; a test says what it sent.
 
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { GetResponseSchema } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
@@ -42,6 +45,33 @@ describe.runIf(hasBrowser)('alerts', () => {
     await changes.getByRole('row', { name: /firing OK 0 .* yes$/ }).waitFor();
     expect(await axe(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);
+  });
+
+  it('draw the values of several periods, and the line', async () => {
+    const page = await visitor.context.newPage();
+    // The periods of days to come: the service answers, and has looked once.
+    await page.route('**/*.AlertsService/Get', async (route) => {
+      const answer = fromBinary(GetResponseSchema, await (await route.fetch()).body());
+      const [look] = answer.looks;
+      const after = [2, 5].map((value, index) => ({
+        ...look,
+        ...{ $typeName: 'dashboard.alerts.v1.AlertLook' as const, value },
+        from: timestampFromMs(Date.UTC(2040, 0, 1 + index)),
+      }));
+      answer.looks = [...answer.looks, ...after];
+      const body = Buffer.from(toBinary(GetResponseSchema, answer));
+      await route.fulfill({ contentType: 'application/proto', body });
+    });
+    await goOn(page, '/alerts');
+    await page.getByRole('link', { name: 'No sign-ups' }).press('Enter');
+    const chart = page.getByRole('img', { name: /^No sign-ups: values/ });
+    // As soon as it is drawn, its lines are there.
+    await chart.locator('svg .plot-line').first().waitFor({ state: 'attached' });
+    await chart.press('End');
+    const figures = page.locator('.tip').getByRole('listitem', { includeHidden: true });
+    await expect.poll(() => figures.allTextContents()).toEqual(['Value5', 'Line1']);
+    expect(await axe(page)).toEqual([]);
+    await page.close();
   });
 
   it('say what a test sent, and are paused, changed and deleted, on a phone too', async () => {
