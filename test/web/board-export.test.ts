@@ -1,5 +1,6 @@
-// A board taken away in a real browser: the archive has the rows of all tiles, by keyboard and on a phone, says until
-// when they are complete and which tile has none, and is not made while a tile is on its way.
+// A board taken away in a real browser, by members and by whoever has its link: the archive has the rows of all tiles,
+// by keyboard and on a phone, says until when they are complete and which tile has none, and is not made while a tile
+// is on its way.
 
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
@@ -17,6 +18,7 @@ describe.runIf(hasBrowser)('a board', () => {
   const web = useWebApp();
   let visitor: Reader & { page: Page };
   let boardUrl: string;
+  let sharedPath: string;
 
   async function manage(path: string, message: object): Promise<Record<string, unknown>> {
     const { baseUrl, projectId } = web.stack;
@@ -65,13 +67,29 @@ describe.runIf(hasBrowser)('a board', () => {
       () => manage('/dashboard.dashboards.v1.DashboardsService/Render', { id, leaveOutBots: true }),
       (board) => JSON.stringify(board).includes('"total":3'),
     );
+    const shown = await manage('/dashboard.dashboards.v1.DashboardsService/Create', {
+      displayName: 'For all',
+      tiles: [
+        { title: 'Notes', w: 36, h: 8, markdown: 'A text' },
+        ranking,
+        { title: 'In SQL', w: 36, h: 8, statement: { sql: 'SELECT 1 AS one' } },
+      ].map((tile, place) => ({ ...tile, y: place * 14 })),
+    });
+    const { token } = await manage('/dashboard.dashboards.v1.DashboardsService/CreateShare', {
+      dashboardId: String(Reflect.get(Object(shown['dashboard']), 'id')),
+    });
+    sharedPath = `/s/${token}`;
     visitor = await web.signedIn('/account');
   });
 
   /** The files of the archive, by name, each as its lines. */
-  async function taken(page: Page, press: () => Promise<void>): Promise<Map<string, string[]>> {
+  async function taken(
+    page: Page,
+    press: () => Promise<void>,
+    name = 'Plans.zip',
+  ): Promise<Map<string, string[]>> {
     const [file] = await Promise.all([page.waitForEvent('download'), press()]);
-    expect(file.suggestedFilename()).toBe('Plans.zip');
+    expect(file.suggestedFilename()).toBe(name);
     const path = await file.path();
     const entries = await readZipEntries(path);
     const read = entries.map(async (entry) => {
@@ -127,6 +145,27 @@ describe.runIf(hasBrowser)('a board', () => {
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
     expect(wide).toBeLessThanOrEqual(360);
     expect(visitor.faults).toEqual([]);
+  });
+
+  it('is taken away by whoever has its link, with what is shown to them', async () => {
+    const stranger = await web.newReader();
+    const page = await stranger.openTab(sharedPath);
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 740 });
+      await bars(page).waitFor();
+      const files = await taken(page, () => button(page).press('Enter'), 'For-all.zip');
+      expect([...files.keys()]).toEqual(['01 By plan.csv', 'tiles.csv']);
+      expect(files.get('01 By plan.csv')?.[1]).toMatch(/^'=1\+1,2,/);
+      const [, ranked, inSql] = files.get('tiles.csv') ?? [];
+      expect(ranked?.split(',').slice(0, 2)).toEqual(['By plan', '01 By plan.csv']);
+      expect(ranked?.split(',')[2]).toMatch(moment);
+      expect(inSql).toBe('In SQL,,,"It is made in SQL, and shown to members alone."');
+      expect(await axe(page)).toEqual([]);
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+      expect(wide).toBeLessThanOrEqual(width);
+    }
+    expect(stranger.faults).toEqual([]);
+    await stranger.context.close();
   });
 
   it('is not taken away while a tile is on its way', async () => {

@@ -105,6 +105,20 @@ describe.runIf(hasBrowser)('a shared board', () => {
     expect(await heading(frame).textContent()).toBe('Overview');
     expect(await frame.locator('html').getAttribute('data-theme')).toBe('dark');
     expect(await frame.getByText('Made with Millrace').count()).toBe(0);
+    // Answers are shown: nothing is made while one is on its way.
+    await expect
+      .poll(() =>
+        frame
+          .getByRole('status')
+          .filter({ hasText: /^Loading/ })
+          .count(),
+      )
+      .toBe(0);
+    const [file] = await Promise.all([
+      shown.page.waitForEvent('download'),
+      frame.getByRole('button', { name: 'Export', exact: true }).press('Enter'),
+    ]);
+    expect(file.suggestedFilename()).toBe('Overview.zip');
     expect(shown.refusals).toEqual([]);
     await shown.page.context().close();
 

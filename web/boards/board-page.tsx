@@ -71,6 +71,7 @@ function ReadBoard(props: {
   const { dashboard } = board;
   if (!dashboard) return null;
   const close = (): void => setOpen(undefined);
+  const isEmpty = dashboard.tiles.length === 0;
   return (
     <div class="board" ref={full} aria-busy={answer.isLoading}>
       <div class="page-head">
@@ -82,7 +83,10 @@ function ReadBoard(props: {
           <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
           <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
           <FullScreenButton show={async () => full.current?.requestFullscreen()} />
-          <ExportButton board={board} tables={tables} />
+          <ExportButton
+            isEmpty={isEmpty}
+            take={({ exportBoard }) => exportBoard(board, (id) => tables.get(id))}
+          />
           <PrintButton />
           {hasRole(Role.ADMIN) ? (
             <button type="button" onClick={() => setOpen('share')}>
@@ -111,11 +115,7 @@ function ReadBoard(props: {
         tiles={draftOf(dashboard).tiles}
         tablesOf={(id) => partIn(tables, id)}
       />
-      {dashboard.tiles.length === 0 ? (
-        <EmptyBoard projectId={projectId} />
-      ) : (
-        <Fresh board={board} />
-      )}
+      {isEmpty ? <EmptyBoard projectId={projectId} /> : <Fresh board={board} />}
       {open === 'share' ? (
         <Loaded
           load={loadShareDialog}

@@ -3,7 +3,7 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-web';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   type RenderResponse,
   SharedDashboardsService,
@@ -12,6 +12,7 @@ import {
 import { GivenAnnotations } from '../annotations/known-annotations.ts';
 import { isFramed } from '../browser/media.ts';
 import { usePlot } from '../charts/plot-code.ts';
+import { PartOfPage, type PartTables, partIn } from '../exports/shown-tables.ts';
 import { Field } from '../fields/field.tsx';
 import { areBotsCounted, BotsNote, botsWhere } from '../filter/bots.tsx';
 import { useResource } from '../resource.ts';
@@ -26,6 +27,7 @@ import { learnClock } from '../time/zone.ts';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Grid } from './grid.tsx';
+import { ExportButton } from './sharing/export-button.tsx';
 import { type TileContent, TileView } from './tile-view.tsx';
 import '../styles/boards.css';
 
@@ -120,6 +122,7 @@ function Board({ board, note }: { board: RenderResponse; note: ComponentChildren
     () => annotations.map((one, place) => ({ ...one, id: String(place) })),
     [annotations],
   );
+  const tables = useRef(new Map<string, PartTables>()).current;
   const zone = time?.timezone || 'UTC';
   const answers = tiles.flatMap(({ content }) =>
     content.case === 'insight' ? [content.value] : [],
@@ -134,27 +137,16 @@ function Board({ board, note }: { board: RenderResponse; note: ComponentChildren
           </p>
         ) : null}
         <BotsNote bots={botsWhere(board.hasBots)} />
+        <ExportButton
+          isEmpty={tiles.length === 0}
+          take={({ exportSharedBoard }) => exportSharedBoard(board, (id) => tables.get(id))}
+        />
       </div>
       {board.description && !isFramed ? <p class="hint">{board.description}</p> : null}
       {note}
       <GivenAnnotations.Provider value={notes}>
         <HasRangeInAddress.Provider value={false}>
-          <Grid
-            tiles={tiles.map((tile) => ({
-              key: tile.id,
-              title: tile.title,
-              place: { x: tile.x ?? 0, y: tile.y ?? 0, w: tile.w, h: tile.h },
-              view: (
-                <TileView
-                  title={tile.title}
-                  rows={tile.h}
-                  content={contentOf(tile)}
-                  time={time}
-                  drawing={idOfDrawing(tile.drawing)}
-                />
-              ),
-            }))}
-          />
+          <Tiles board={board} tablesOf={(id) => partIn(tables, id)} />
         </HasRangeInAddress.Provider>
       </GivenAnnotations.Provider>
       <p class="hint">
@@ -163,6 +155,30 @@ function Board({ board, note }: { board: RenderResponse; note: ComponentChildren
         {isFramed ? null : 'Made with Millrace.'}
       </p>
     </main>
+  );
+}
+
+function Tiles(props: { board: RenderResponse; tablesOf: (tileId: string) => PartTables }) {
+  const { tiles, time } = props.board;
+  return (
+    <Grid
+      tiles={tiles.map((tile) => ({
+        key: tile.id,
+        title: tile.title,
+        place: { x: tile.x ?? 0, y: tile.y ?? 0, w: tile.w, h: tile.h },
+        view: (
+          <PartOfPage.Provider value={props.tablesOf(tile.id)}>
+            <TileView
+              title={tile.title}
+              rows={tile.h}
+              content={contentOf(tile)}
+              time={time}
+              drawing={idOfDrawing(tile.drawing)}
+            />
+          </PartOfPage.Provider>
+        ),
+      }))}
+    />
   );
 }
 
