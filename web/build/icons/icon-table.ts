@@ -26,7 +26,7 @@ const yandex: IconRow = ['Yandex', 'ai/yandex', '#fc3f1d', white];
 
 /** Networks whose apps are browsers too. */
 const networks: readonly IconRow[] = [
-  ['Facebook', 'tabler/brand-facebook-filled', '#0866ff', white],
+  ['Facebook', 'bi/facebook', white, '#0866ff'],
   ['Instagram', 'bi/instagram', '#d62976', white],
   ['LinkedIn', 'bi/linkedin', white, '#0a66c2'],
   ['Snapchat', 'tabler/brand-snapchat-filled', '#fffc00', '#000'],
@@ -40,7 +40,7 @@ const sources: readonly IconRow[] = [
   baidu,
   yandex,
   ...networks,
-  ['Direct', 'bi/arrow-right', neutral, white],
+  ['Direct', 'tabler/arrow-right', neutral, white],
   ['Bing', 'ai/bing-color'],
   ['Brave Search', 'ai/brave-color'],
   ['Kagi', 'ai/kagi', '#ffb319', '#191919'],
@@ -88,15 +88,15 @@ const sources: readonly IconRow[] = [
 
 /** All values of `$channel`. */
 const channels: readonly IconRow[] = [
-  ['direct', 'bi/arrow-right', neutral, white],
-  ['organic search', 'bi/search', neutral, white],
+  ['direct', 'tabler/arrow-right', neutral, white],
+  ['organic search', 'tabler/search', neutral, white],
   ['organic social', 'bi/people-fill', neutral, white],
   ['organic video', 'bi/play-fill', neutral, white],
   ['email', 'bi/envelope-fill', neutral, white],
-  ['referral', 'bi/link-45deg', neutral, white],
+  ['referral', 'tabler/link', neutral, white],
   ['affiliate', 'bi/tag-fill', neutral, white],
   ['unassigned', 'bi/question-lg', neutral, white],
-  ['paid search', 'bi/search', paid, white],
+  ['paid search', 'tabler/search', paid, white],
   ['paid social', 'bi/people-fill', paid, white],
   ['paid video', 'bi/play-fill', paid, white],
   ['paid other', 'bi/megaphone-fill', paid, white],
