@@ -113,8 +113,6 @@ describe.runIf(hasBrowser)('rankings', () => {
       expect.poll(() => marksOf(of), { timeout }).toEqual(marks.toSorted());
     const sources = card(page, 'Sources');
     await expectMarks(sources, ['source-google', 'source-direct']);
-    await tab(sources, 'Channels').click();
-    await expectMarks(sources, ['channel-direct']);
     await tab(sources, 'UTM source').click();
     await expectMarks(sources, ['', 'N']);
     const places = card(page, 'Places');
