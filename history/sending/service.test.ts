@@ -18,7 +18,7 @@ it('asks over other connections than it sends events', async () => {
     request.resume().once('end', () => response.end());
   });
   const baseUrl = `http://127.0.0.1:${await listen(server)}`;
-  const service = new Service({ baseUrl, publicKey: '', privateKey: 'prv_key' }, 2);
+  const service = new Service({ baseUrl, publicKey: '', privateKey: 'prv_key' }, 1);
   for (let round = 0; round < 5; round++) {
     await Promise.all([
       service.findStored([], 0, 1),
