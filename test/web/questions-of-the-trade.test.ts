@@ -1,5 +1,6 @@
-// A real browser asks what peers have under names of their own: moving averages, users by the number of their events,
-// and a funnel with a step that may be skipped. By mouse, by keyboard and on a phone; the figures are of known events.
+// A real browser asks what peers have under names of their own: formulas, several kinds, percentiles, users of several
+// days and of every touch, moving averages, users by the number of their events, cohorts of the first event ever, and a
+// funnel with a step that may be skipped. By mouse, by keyboard and on a phone; the figures are of known events.
 
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -24,21 +25,23 @@ const range = `from=${dayAt(1)}&to=${dayAt(3)}&by=day`;
 
 /** Ada looks four times, once before the range, and buys with a coupon; Bob looks twice and buys without one. */
 function knownEvents(): object[] {
-  const event = (distinctId: string, kind: string, day: number, minute = 0) =>
+  const event = (distinctId: string, kind: string, day: number, minute = 0, properties = {}) =>
     newEvent({
-      ...{ distinctId, kind },
+      ...{ distinctId, kind, customProperties: properties },
       occurTime: new Date(firstMs + day * dayMs + minute * 60_000).toISOString(),
     });
+  const at = (page: string) => ({ page: { stringValue: page } });
+  const paid = (amount: number) => ({ amount: { doubleValue: amount } });
   return [
     event('ada', 'page_view', 0),
-    event('ada', 'page_view', 1),
-    event('ada', 'page_view', 1, 1),
+    event('ada', 'page_view', 1, 0, at('home')),
+    event('ada', 'page_view', 1, 1, at('price')),
     event('ada', 'page_view', 3),
     event('ada', 'coupon', 1, 5),
-    event('ada', 'bought', 1, 9),
+    event('ada', 'bought', 1, 9, paid(10)),
     event('bob', 'page_view', 2),
     event('bob', 'page_view', 2, 1),
-    event('bob', 'bought', 2, 9),
+    event('bob', 'bought', 2, 9, paid(30)),
   ];
 }
 
@@ -70,6 +73,71 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
     page
       .locator(`[aria-label="${table}: table"] tbody tr > :nth-child(${place})`)
       .allTextContents();
+
+  it('has a formula of series, one of them of several kinds, by keyboard', async () => {
+    const page = await open('trends', { insightType: 1, events: [{ event: { kind: 'bought' } }] });
+    await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', '1', '0']);
+    await page.getByRole('button', { name: 'Or another kind' }).press('Enter');
+    await page.getByRole('combobox', { name: 'Or kind 2' }).fill('coupon');
+    await page.getByRole('combobox', { name: 'Or kind 2' }).press('Enter');
+    await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['2', '1', '0']);
+    await page.getByRole('button', { name: 'Add a series' }).press('Enter');
+    const added = page.getByRole('group', { name: 'Series 2' });
+    await added.getByRole('combobox', { name: 'Event' }).fill('page_view');
+    await added.getByRole('combobox', { name: 'Event' }).press('Enter');
+    await expect.poll(cells(page, 'Trends', 3), { timeout }).toEqual(['2', '2', '1']);
+    await page.getByRole('button', { name: 'Add a formula' }).press('Enter');
+    await page.getByLabel('Formula 1', { exact: true }).fill('A / B * 100');
+    await expect.poll(cells(page, 'Trends', 4), { timeout }).toEqual(['100', '50', '0']);
+    expect(await axe(page)).toEqual([]);
+  });
+
+  it('has percentiles, and the users of the days until each', async () => {
+    const page = await open('trends', { insightType: 1, events: [{ event: { kind: 'bought' } }] });
+    const value = page.getByLabel('Series 1: value');
+    await value.selectOption({ label: '95th percentile of a property' });
+    await page.getByRole('combobox', { name: 'Property' }).fill('amount');
+    await page.getByRole('combobox', { name: 'Property' }).press('Enter');
+    await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['10', '30', '0']);
+    await value.selectOption({ label: 'Number of users' });
+    await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', '1', '0']);
+    await page
+      .getByLabel('Series 1: users of')
+      .selectOption({ label: 'The 7 days until each day' });
+    await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', '2', '2']);
+    await page.getByLabel('Series 1: users of').selectOption({ label: 'Each point alone' });
+    await page.getByLabel('Add up from the beginning of the range').check();
+    await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', '2', '2']);
+  });
+
+  it('counts users in the group that they touched first, or in each', async () => {
+    const page = await open('segmentation', {
+      ...{ insightType: 2, breakdowns: [{ property: 'page' }] },
+      events: [{ event: { kind: 'page_view' }, aggregation: 2 }],
+    });
+    await expect.poll(cells(page, 'Segmentation', 2), { timeout }).toEqual(['1', '1']);
+    await page.getByLabel('A user counts in').selectOption({ label: 'Each group of theirs' });
+    await expect.poll(cells(page, 'Segmentation', 2), { timeout }).toEqual(['2', '1', '1']);
+    expect(await axe(page)).toEqual([]);
+  });
+
+  it('has cohorts of the first event ever, and days of each user', async () => {
+    const events = [{ event: { kind: 'page_view' } }];
+    const page = await open('retention', { insightType: 4, events });
+    const table = page.getByRole('region', { name: 'Retention', exact: true });
+    const means = () => table.getByRole('row', { name: /^Mean/ }).locator('td').allTextContents();
+    await expect.poll(means, { timeout }).toEqual(['2', '100%', '0%', '100%']);
+    await page.getByLabel('Days are 24 hours from each user’s own start').check();
+    // Ada came again two days later, to the minute.
+    await expect
+      .poll(() => new URL(page.url()).searchParams.get('q'))
+      .toContain('"rolling24h":true');
+    await expect.poll(means, { timeout }).toEqual(['2', '100%', '0%', '100%']);
+    await page.getByLabel('Users begin').selectOption({ label: 'By their first event ever' });
+    // Ada came before the range.
+    await expect.poll(means, { timeout }).toEqual(['1', '100%', '0%', '–']);
+    expect(await axe(page)).toEqual([]);
+  });
 
   it('averages a trend, and says so in its name', async () => {
     const page = await open('trends');
