@@ -84,15 +84,15 @@ describe(`${count} generated questions about segments (seed ${seed})`, () => {
     for (const one of questions.flatMap(segmentFeatures)) {
       features.set(one, (features.get(one) ?? 0) + 1);
     }
-    const wanted = [
-      ...forms.flatMap((form) => [`filter ${form}`, `split ${form}`]),
-      ...['trait', 'firstSeen', 'did', 'listed', 'negated'].map((name) => `test ${name}`),
-      ...['did at least', 'did at most'],
-    ];
+    const wanted = forms.flatMap((form) => [`filter ${form}`, `split ${form}`]);
     expect(wanted.filter((one) => (features.get(one) ?? 0) < 2)).toEqual([]);
+    const tests = [
+      ...['trait', 'firstSeen', 'did', 'listed', 'negated'].map((name) => `test ${name}`),
+      ...['did at least', 'did at most', 'not in'],
+    ];
+    expect(tests.filter((one) => (features.get(one) ?? 0) < 20)).toEqual([]);
     const ofNotIn = forms.filter((form) => (features.get(`not in ${form}`) ?? 0) < 1);
     expect(ofNotIn).toEqual([]);
-    expect(features.get('not in')).toBeGreaterThanOrEqual(20);
   });
 
   it('have the same answer from the sent events', async () => {

@@ -51,8 +51,7 @@ export const sources = ['AUTO', 'CUSTOM', 'PROFILE'] as const;
 export const forms = [
   ...(['TRENDS', 'SEGMENTATION', 'TRENDS', 'FUNNEL', 'RETENTION', 'USER_FLOW', 'TOP_K'] as const),
   ...(['LIFECYCLE', 'STICKINESS', 'SESSION_TRENDS', 'SESSION_SEGMENTATION', 'TOP_K'] as const),
-  ...(['SEGMENTATION', 'FUNNEL', 'SESSION_TRENDS', 'TOP_K', 'TRENDS'] as const),
-  ...(['FUNNEL', 'FUNNEL'] as const),
+  ...(['SEGMENTATION', 'FUNNEL', 'RETENTION', 'TOP_K', 'TRENDS', 'FUNNEL', 'USER_FLOW'] as const),
 ];
 
 const numbers = [
@@ -117,7 +116,7 @@ export class QuestionSource {
     this.#order = createDeck(this.#draw, ['ORDERED', 'ANY', 'STRICT'] as const);
     this.#nodeKind = createDeck(this.#draw, ['EVENT_KIND', 'PROPERTY'] as const);
     this.#compare = createDeck(this.#draw, comparisons);
-    this.#touch = createDeck(this.#draw, ['FIRST', 'EVERY', 'EVERY'] as const);
+    this.#touch = createDeck(this.#draw, ['FIRST', 'EVERY', 'EVERY', 'EVERY'] as const);
     // Drawn apart, so that it changes none of the others.
     this.#weekStart = createDeck(createDraw(seed + 2), [0, 7, 6, 7, 2, 3, 4, 5]);
     this.#first = createDeck(this.#draw, ['IN_RANGE', 'EVER', 'RECURRING'] as const);
@@ -175,7 +174,7 @@ export class QuestionSource {
     switch (type) {
       case 'TRENDS':
       case 'SEGMENTATION':
-        if (type === 'TRENDS' && draw.chance(0.5)) return this.#windows();
+        if (type === 'TRENDS' && draw.chance(0.55)) return this.#windows();
         return this.#values();
       case 'FUNNEL':
         return {
@@ -246,8 +245,8 @@ export class QuestionSource {
 
   #retention(): Partial<Question> {
     const draw = this.#draw;
-    if (draw.chance(0.2)) return {};
-    const rolling24h = draw.chance(0.4);
+    if (draw.chance(0.1)) return {};
+    const rolling24h = draw.chance(0.5);
     const first = this.#first();
     const retention = { first, ...(draw.chance(0.4) && { unbounded: true }) };
     if (!rolling24h) return { retention };

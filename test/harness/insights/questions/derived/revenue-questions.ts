@@ -47,7 +47,7 @@ export function revenueQuestions(
       const property = draw.chance(0.2) ? { aggregationProperty: 'ratio' } : {};
       return { event, revenue: measure(), ...property };
     });
-    const cumulative = draw.chance(0.3) ? { cumulative: true } : {};
+    const cumulative = draw.chance(0.45) ? { cumulative: true } : {};
     questions.push({ ...rest, type: 'REVENUE', events: paid, ...cumulative });
   }
   return questions;
