@@ -9,6 +9,7 @@ import {
 } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-web';
 import { signal } from '@preact/signals';
+import { fetchOnce } from './browser/early-calls.ts';
 import { askedAgainSeconds, retryAfterSeconds } from './retries/retries.ts';
 import { refreshSession, session, accessToken as tokenOfSession } from './session.ts';
 
@@ -82,6 +83,7 @@ const withSession: Interceptor = (next) => async (request) => {
 export const transport: Transport = createConnectTransport({
   baseUrl: window.location.origin,
   useBinaryFormat: true,
+  fetch: fetchOnce,
   interceptors: [withSession, plainLoss],
 });
 
