@@ -101,7 +101,7 @@ for (const [name, contents] of Object.entries(trackers)) {
   arrived = 0;
   await page.evaluate(`void track('leaving click'); location.href = 'http://localhost:${port}/paid'`);
   await page.waitForURL('**/paid');
-  if (await hasArrived(5_000)) seen[name] = 'while the page is left';
+  if (await hasArrived(8_000)) seen[name] = 'while the page is left';
   else {
     await page.goto(`http://127.0.0.1:${port}/shop`);
     seen[name] = (await hasArrived(10_000)) ? 'when the visitor comes back' : 'never';
