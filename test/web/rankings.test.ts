@@ -107,6 +107,30 @@ describe.runIf(hasBrowser)('rankings', () => {
     expect(reader.faults).toEqual([]);
   });
 
+  it('have icons from the service alone, and letters where there is none', async () => {
+    const page = await open();
+    const expectMarks = (of: Locator, marks: string[]) =>
+      expect.poll(() => marksOf(of), { timeout }).toEqual(marks.toSorted());
+    const sources = card(page, 'Sources');
+    await expectMarks(sources, ['source-google', 'source-direct']);
+    await tab(sources, 'UTM source').click();
+    await expectMarks(sources, ['', 'N']);
+    const places = card(page, 'Places');
+    await expectMarks(places, ['country-de', 'XQ', '']);
+    await places.getByRole('button', { name: 'View all' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Places, Countries' });
+    await expectMarks(dialog, ['country-de', 'XQ', '']);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    const devices = card(page, 'Devices');
+    await expectMarks(devices, ['device-mobile', 'device-desktop', '']);
+    await tab(devices, 'Browsers').click();
+    await expectMarks(devices, ['browser-chrome', 'browser-firefox']);
+    await tab(devices, 'Systems').click();
+    await expectMarks(devices, ['system-mac-os', 'O', '']);
+    // A page of a policy that forbids them, or files of another host, would be faults.
+    expect(reader.faults).toEqual([]);
+  });
+
   it('list all rows, which can be searched, and filter the page by one of them', async () => {
     const page = await open();
     const pages = card(page, 'Pages');
@@ -130,6 +154,22 @@ describe.runIf(hasBrowser)('rankings', () => {
     expect(reader.faults).toEqual([]);
   });
 });
+
+/** The marks before the names of rows, sorted: group and value of a drawn icon, letters where there is none. */
+async function marksOf(card: Locator): Promise<string[]> {
+  // Icons out of sight are not loaded.
+  await card.scrollIntoViewIfNeeded();
+  const marks = await card.locator('li .mark').evaluateAll((all) =>
+    all.map((one) => {
+      const file = one.getAttribute('src');
+      if (file === null) return one.getAttribute('data-letters') ?? '';
+      const isDrawn = 'naturalWidth' in one && Number(one.naturalWidth) > 0;
+      const isSilent = one.getAttribute('alt') === '';
+      return isDrawn && isSilent ? file : `not drawn: ${file}`;
+    }),
+  );
+  return marks.map((mark) => mark.replace(/^\/assets\/icon-(.*)-\w+\.svg$/, '$1')).toSorted();
+}
 
 /** The texts of each row: its name and its two figures. */
 async function rowsOf(card: Locator): Promise<string[][]> {
