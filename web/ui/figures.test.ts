@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { change, changeInPoints, isUnchanged, milliseconds, percent } from './figures.ts';
 
 it.each([
+  [0, '0 s'],
   [999, '999 ms'],
   [9_949, '9.9 s'],
   [9_960, '10 s'],

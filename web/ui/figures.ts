@@ -48,8 +48,9 @@ function signed(change: number, size: string): string {
   return `${change > 0 ? '+' : '−'}${size}`;
 }
 
-/** A time between two things: 340 ms, 4.2 s, 3 min 20 s, 5 h 3 min, 2 d 4 h. */
+/** A time between two things: 0 s, 340 ms, 4.2 s, 3 min 20 s, 5 h 3 min, 2 d 4 h. */
 export function milliseconds(ms: number): string {
+  if (ms === 0) return '0 s';
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
