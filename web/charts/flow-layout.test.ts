@@ -37,6 +37,16 @@ it('fits each step into the height', () => {
   expect(Math.max(...nodes.map(({ y, height: own }) => y + own))).toBeCloseTo(height);
 });
 
+it('leaves out a node none of whose ways is in the answer', () => {
+  const { links, nodes } = result;
+  const drawn = layFlow(
+    create(UserFlowResultSchema, { nodes: [...nodes, { id: '0:rare' }], links }),
+    300,
+  );
+  expect(drawn.nodes.map(({ id }) => id)).not.toContain('0:rare');
+  expect(drawn.nodes).toHaveLength(nodes.length);
+});
+
 it('draws nothing of nothing', () => {
   expect(layFlow(create(UserFlowResultSchema), 300).nodes).toEqual([]);
 });

@@ -35,6 +35,8 @@ export function layFlow({ nodes, links }: UserFlowResult, heightPx: number): Flo
     const step = Number.parseInt(id, 10);
     const name = isOthers || cut < 0 ? 'All others' : id.slice(cut + 1) || '(empty)';
     const value = Math.max(into.get(id) ?? 0, out.get(id) ?? 0);
+    // All of its ways are among the smallest, which the answer leaves out: it would stand there as 0.
+    if (value === 0) continue;
     const column = steps[step] ?? [];
     steps[step] = column;
     column.push({ id, name, step, value, x: step * columnPx, y: 0, height: 0, isOthers });
