@@ -22,6 +22,9 @@ millrace.identify({ externalId: 'user-42', traits: { plan: 'pro' } });
 await millrace.close(); // at the end of the program: sends what waits`;
 }
 
+/** Linux without the package that has `uuidgen`, else macOS and the BSDs. */
+const anyUuid = 'cat /proc/sys/kernel/random/uuid 2>/dev/null || uuidgen';
+
 /** With an agent of its own: curl's is a program's, and pages leave programs out. */
 export function curlSnippet({ origin, key }: Of): string {
   return `curl -s -A shop/1.0 \\
@@ -30,8 +33,8 @@ export function curlSnippet({ origin, key }: Of): string {
   -H 'x-api-key: ${key}' \\
   -d '{"events": [{
     "kind": "signup", "distinctId": "ada",
-    "eventId": "'$(cat /proc/sys/kernel/random/uuid)'",
-    "sessionId": "'$(cat /proc/sys/kernel/random/uuid)'",
+    "eventId": "'$(${anyUuid})'",
+    "sessionId": "'$(${anyUuid})'",
     "occurTime": "'$(date -u +%FT%TZ)'",
     "customProperties": {
       "plan": {"stringValue": "pro"}, "seats": {"intValue": "12"}
