@@ -223,4 +223,20 @@ describe.runIf(hasBrowser)('a chart', () => {
     await search.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Funnel' }).waitFor();
   });
+
+  it('has what is on a page, by the words of other products', async () => {
+    const page = await ask(trend);
+    await chartOf(page).waitFor();
+    await page.locator('main h1').press('Control+k');
+    const search = page.getByRole('combobox', { name: 'Search or jump to' });
+    await untilFocused(page, search);
+    await search.fill('data retention');
+    await page.getByRole('option', { name: /^How long events are kept/ }).waitFor();
+    await search.fill('invite');
+    await page.getByRole('option', { name: /^Members and invitations/ }).waitFor();
+    await search.fill('migrate');
+    await page.getByRole('option', { name: /^Import history/, selected: true }).waitFor();
+    await search.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Import' }).waitFor();
+  });
 });

@@ -1,5 +1,5 @@
-// Jump to anything by typing: pages, forms of questions, projects, boards, kinds of events, a person by the id that the
-// site gave.
+// Jump to anything by typing: pages and what is on them, forms of questions, projects, boards, kinds of events, a person
+// by the id that the site gave.
 
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
@@ -88,9 +88,9 @@ function useTargets(text: string): Target[] {
     const { boardsOf } = await loadCode(() => import('./palette-boards.ts'), end);
     return boardsOf(project?.id ?? '', end);
   });
-  const forms = useResource(project && 'forms of questions', async (end) => {
-    const code = await loadCode(() => import('./palette-boards.ts'), end);
-    return code.forms;
+  const code = useResource(project && 'forms of questions', async (end) => {
+    const { forms, furtherPlaces } = await loadCode(() => import('./palette-boards.ts'), end);
+    return { forms, furtherPlaces };
   });
   const base = `/p/${project?.id ?? ''}`;
   const pages = project
@@ -106,15 +106,21 @@ function useTargets(text: string): Target[] {
     name: displayName,
     href: `/p/${id}`,
   }));
-  const ofForms = (forms.data ?? []).map(({ id, name, says }) => ({
+  const ofForms = (code.data?.forms ?? []).map(({ id, name, says }) => ({
     group: 'Question',
     ...{ name, says, href: `${base}/insights/${id}` },
   }));
-  const all: (Target & { says?: string })[] = [...pages, ...ofForms, ...ofBoards, ...ofProjects];
+  const typed = text.trim();
+  // Shown to whoever looks for them: before a word is typed, the list has the boards instead.
+  const further =
+    project && typed ? (code.data?.furtherPlaces(project.id, project.orgId) ?? []) : [];
+  const all: (Target & { says?: string })[] = [
+    ...[...pages, ...ofForms],
+    ...[...ofBoards, ...ofProjects, ...further],
+  ];
   const found = all.filter(({ group, name, says = '' }) =>
     hasEachWord(`${group} ${name} ${says}`, text),
   );
-  const typed = text.trim();
   const asSearch =
     project && typed
       ? [
