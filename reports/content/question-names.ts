@@ -59,10 +59,10 @@ export function questionName(spec: InsightQuerySpec): string {
   return spec.session ? metrics[spec.session.metric] : types[spec.insightType];
 }
 
-/** A kind as people say it: `page_view` is "Page view". */
+/** A kind as people say it: `page_view` and `page.view` are "Page view". */
 export function kindName(kind: string): string {
   if (kind === '') return 'Any event';
-  const words = lineInMail(kind.replaceAll('_', ' '), maxNameCharacters);
+  const words = lineInMail(kind.replace(/_|\.(?=[a-z])/giu, ' '), maxNameCharacters);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -135,7 +135,11 @@ export function groupName(
   if (isOthers) return 'All others';
   if (spec.breakdowns.length === 0) return 'All';
   return spec.breakdowns
-    .map(({ property }) => valueName(property, breakdown[property]))
+    .map(({ property }) => {
+      const value = breakdown[property];
+      const isDirect = spec.session && property === '$referrerDomain' && value === undefined;
+      return isDirect ? 'Direct / none' : valueName(property, value);
+    })
     .join(' · ');
 }
 

@@ -93,7 +93,7 @@ describe.runIf(hasBrowser)('lists and fields', () => {
 
   it('of profiles are read page by page as one scrolls', async () => {
     const page = await go('/profiles');
-    await page.getByText('100 profiles loaded, more as you scroll').waitFor();
+    await page.getByText('100 users loaded, more as you scroll').waitFor();
     const table = page.getByRole('grid', { name: 'Users' });
     await table.evaluate((element) => element.scrollTo({ top: 1e6 }));
     await page.getByText(`${many + 3} profiles`, { exact: true }).waitFor();

@@ -94,7 +94,7 @@ describe.runIf(hasBrowser)('questions of users', () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await open('user-flow');
     await page.getByRole('button', { name: 'Change the question' }).click();
-    await page.getByLabel('Ways of').selectOption({ label: 'Users, across their visits' });
+    await page.getByLabel('Paths of').selectOption({ label: 'Users, across their visits' });
     await page.getByLabel('End with an event').check();
     await page.getByRole('combobox', { name: 'End with' }).fill('purchase');
     await page.getByRole('combobox', { name: 'End with' }).press('Enter');

@@ -22,7 +22,7 @@ const when: EventColumn = {
 
 const kind: EventColumn = {
   name: 'Kind',
-  width: 'minmax(120px, 1.2fr)',
+  width: 'minmax(150px, 1.4fr)',
   cell: (event) => (
     <strong class="events-kind" title={event.kind}>
       {kindName(event.kind)}
@@ -32,14 +32,14 @@ const kind: EventColumn = {
 
 const who: EventColumn = {
   name: 'Who',
-  width: 'minmax(96px, 1.4fr)',
+  width: 'minmax(96px, 1.2fr)',
   cell: ({ distinctId }) => <span title={distinctId}>{distinctId}</span>,
 };
 
 /** For a phone, where nobody has chosen others. */
 const fewColumns: readonly EventColumn[] = [
   { ...when, width: '104px', cell: ({ occurTime }) => <Time at={occurTime} as="short" /> },
-  { ...kind, width: 'minmax(0, 1.3fr)' },
+  { ...kind, width: 'minmax(0, 2fr)' },
   { ...who, width: 'minmax(0, 1fr)' },
 ];
 

@@ -85,8 +85,8 @@ function Empty({ mayAsk }: { mayAsk: boolean }) {
     <section class="empty">
       <h2>No export yet</h2>
       <p>
-        Events and Profiles have a button that exports what their filters select. Here you ask for
-        all of it.
+        Events and Users have a button that exports what their filters select. Here you ask for all
+        of it.
       </p>
       {mayAsk ? null : <p class="hint">Members of the organization ask for exports.</p>}
     </section>

@@ -114,7 +114,7 @@ export function Page({ params }: PageProps) {
         <>
           <div class="row between">
             <p class="hint" aria-live="polite">
-              {plural(rows.length, 'profile')} {hasMore ? 'loaded, more as you scroll' : ''}
+              {plural(rows.length, 'user')} {hasMore ? 'loaded, more as you scroll' : ''}
               {isUnsorted ? ' They are too many to sort: the newest come first.' : ''}
             </p>
             <div class="row">

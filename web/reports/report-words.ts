@@ -82,7 +82,7 @@ export function recipientText(state: RecipientState): string {
 export function recipientsText({ recipients }: Pick<Report, 'recipients'>): string {
   const active = recipients.filter(({ state }) => state === RecipientState.ACTIVE).length;
   const others = recipients.length - active;
-  return `${plural(active, 'recipient')}${others > 0 ? `, ${others} more do not get it` : ''}`;
+  return `${plural(active, 'recipient')}${others > 0 ? `, ${others} more ${others === 1 ? 'does' : 'do'} not get it` : ''}`;
 }
 
 /** What a run says beside its numbers. */

@@ -90,7 +90,7 @@ function Drawing(props: Result) {
       return <Later {...later} load={loadRetention} name="the table" {...of} />;
     }
     case 'userFlow':
-      return <Later {...later} load={loadUserFlow} name="the ways" result={result.value} />;
+      return <Later {...later} load={loadUserFlow} name="the paths" result={result.value} />;
     case 'lifecycle': {
       const lifecycle = before?.case === 'lifecycle' ? before.value : undefined;
       const of = both(result.value, lifecycle);

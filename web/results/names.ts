@@ -14,12 +14,14 @@ import { milliseconds, percent, shortFigure } from '../ui/figures.ts';
 
 export const othersName = 'All others';
 export const absentName = '(none)';
+/** A visit without referrer. */
+export const directName = 'Direct / none';
 const noCurrencyName = 'no currency';
 
-/** A kind as people say it: `page_view` is "Page view". Empty is every kind. */
+/** A kind as people say it: `page_view` and `page.view` are "Page view". Empty is every kind. */
 export function kindName(kind: string): string {
   if (kind === '') return 'Any event';
-  const words = kind.replaceAll('_', ' ');
+  const words = kind.replace(/_|\.(?=[a-z])/giu, ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -77,7 +79,11 @@ export function groupName(
 ): string {
   const values = isOthers
     ? [othersName]
-    : spec.breakdowns.map(({ property }) => valueName(property, breakdown[property]));
+    : spec.breakdowns.map(({ property }) => {
+        const value = breakdown[property];
+        const isDirect = spec.session && property === '$referrerDomain' && value === undefined;
+        return isDirect ? directName : valueName(property, value);
+      });
   const ofMoney = isOfRevenue(spec) ? [currency ?? noCurrencyName] : [];
   return [...ofMoney, ...values].join(' · ');
 }

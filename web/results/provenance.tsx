@@ -83,7 +83,7 @@ export function sentence({ reason, count, before }: LeftOut): string {
     case Reason.NODES_IN_OTHERS:
       return `${plural(count, 'smaller value')} are counted together as all others.`;
     case Reason.LINKS_BEYOND_LIMIT:
-      return `Not shown: the ${figure(count)} smallest ways.`;
+      return `Not shown: the ${figure(count)} smallest paths.`;
     case Reason.STEPS_BEYOND_LIMIT:
       return `Not shown: ${plural(count, 'step')} after the last that is followed.`;
     case Reason.CURRENCIES_BEYOND_LIMIT:

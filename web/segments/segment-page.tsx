@@ -134,7 +134,7 @@ function People({
     <section class="card" aria-label="Users">
       <header>
         <h2>Users</h2>
-        <a href={`/p/${projectId}/profiles?segments=${id}`}>Show in Profiles</a>
+        <a href={`/p/${projectId}/profiles?segments=${id}`}>Show in Users</a>
       </header>
       <Fault cause={error} retry={list.reload} />
       <ul class="plain persons" aria-busy={isLoading}>

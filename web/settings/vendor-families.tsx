@@ -27,16 +27,18 @@ export function VendorFamilies({ project }: { project: Project }) {
             SDKs that pages and programs have already may send here, once{' '}
             <a href={`/p/${project.id}/setup`}>their address and key</a> are this service’s.
           </p>
-          {vendorSnippets.map(({ id, name }) => (
-            <Check
-              key={id}
-              label={name}
-              checked={families.includes(id)}
-              onValue={(isOn) =>
-                setFamilies(isOn ? [...families, id] : families.filter((family) => family !== id))
-              }
-            />
-          ))}
+          <div class="checks">
+            {vendorSnippets.map(({ id, name }) => (
+              <Check
+                key={id}
+                label={name}
+                checked={families.includes(id)}
+                onValue={(isOn) =>
+                  setFamilies(isOn ? [...families, id] : families.filter((family) => family !== id))
+                }
+              />
+            ))}
+          </div>
         </Form>
       ) : (
         <p class="hint">

@@ -25,11 +25,11 @@ const events: Column<Visit> = {
 
 const entry: Column<Visit> = {
   name: 'Entry page',
-  width: 'minmax(100px, 1.4fr)',
+  width: 'minmax(90px, 1.4fr)',
   cell: ({ entryPage }) => <span title={entryPage}>{readablePath(entryPage)}</span>,
 };
 
-const who: Column<Visit> = { name: 'Who', width: 'minmax(110px, 1.2fr)', cell: whoOf };
+const who: Column<Visit> = { name: 'Who', width: 'minmax(90px, 1.2fr)', cell: whoOf };
 
 function whoOf({ cookieless, bot, distinctId, profileId }: Visit) {
   const isNameless = cookieless && profileId === '';
@@ -60,12 +60,12 @@ export const allColumns: readonly Column<Visit>[] = [
   entry,
   {
     name: 'Exit page',
-    width: 'minmax(100px, 1.4fr)',
+    width: 'minmax(90px, 1.4fr)',
     cell: ({ exitPage }) => <span title={exitPage}>{readablePath(exitPage)}</span>,
   },
   {
     name: 'Source',
-    width: 'minmax(110px, 1.3fr)',
+    width: 'minmax(100px, 1.3fr)',
     cell: (visit) => (
       <MarkedSource referrerDomain={visit.referrerDomain} channel={visit.channel}>
         {sourceOf(visit)}
@@ -79,7 +79,7 @@ export const allColumns: readonly Column<Visit>[] = [
   },
   {
     name: 'Device',
-    width: 'minmax(110px, 1.2fr)',
+    width: 'minmax(100px, 1.2fr)',
     cell: (visit) => (
       <MarkedDevice browser={visit.browser} os={visit.os}>
         {deviceOf(visit)}

@@ -123,7 +123,7 @@ function Filters(props: { orgId: string; status: string; projectId: string }) {
     name: displayName,
   }));
   return (
-    <div class="row">
+    <div class="row tight">
       <Select
         label="Project"
         isLabelHidden

@@ -12,7 +12,7 @@ import type { Condition } from '../../filter/condition.ts';
 import { type SegmentFilter, withSegments } from '../../filter/segment-names.ts';
 import { timeKey } from '../../question/board-time.ts';
 import { useResource } from '../../resource.ts';
-import { kindName, valueName } from '../../results/names.ts';
+import { directName, kindName, valueName } from '../../results/names.ts';
 import { sourceOf } from '../../sources/source-of.ts';
 import { answerOf, askQuestion, groupsOf as filterGroupsOf, resultOf } from '../board.ts';
 import { mostGroups, type Ranking } from './cards.ts';
@@ -121,6 +121,6 @@ function useAnswers(
 /** What a value is called. */
 function nameOf({ property, isOfSites }: Ranking, text: string | undefined): string {
   if (property === undefined) return kindName(text ?? '');
-  if (isOfSites && text === undefined) return 'Direct / none';
+  if (isOfSites && text === undefined) return directName;
   return (isOfSites && text ? sourceOf(text)?.name : undefined) ?? valueName(property, text);
 }

@@ -12,6 +12,7 @@ import { inProject, transport } from '../../client.ts';
 import { textOf } from '../../event/value.ts';
 import { MarkedSource } from '../../marks/marked.tsx';
 import { type Resource, useResource } from '../../resource.ts';
+import { directName } from '../../results/names.ts';
 import { sourceOf } from '../../sources/source-of.ts';
 import { toDate } from '../../time/time.tsx';
 import { figure } from '../../ui/figures.ts';
@@ -101,7 +102,7 @@ function sourceText({ autoProperties }: ActivityEvent) {
   const words = [site, campaign.join(' / ')].filter(Boolean).join(', ');
   return (
     <MarkedSource referrerDomain={host} utmSource={text('$utmSource')} channel="direct">
-      <span title={host || undefined}>{words || 'Direct / none'}</span>
+      <span title={host || undefined}>{words || directName}</span>
     </MarkedSource>
   );
 }

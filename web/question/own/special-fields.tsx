@@ -108,7 +108,7 @@ function FlowFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Chan
     onChange({ userFlow: { ...userFlow, ...changes } });
   return (
     <fieldset class="series">
-      <legend>Ways</legend>
+      <legend>Paths</legend>
       <Select
         label="Steps are"
         value={String(userFlow.nodeKind || NodeKind.EVENT_KIND)}
@@ -123,7 +123,7 @@ function FlowFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Chan
         />
       ) : null}
       <Select
-        label="Ways of"
+        label="Paths of"
         value={String(userFlow.groupBy || GroupBy.SESSION)}
         options={ways}
         onValue={(groupBy) => put({ groupBy: Number(groupBy) })}

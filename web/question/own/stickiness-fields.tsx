@@ -9,7 +9,7 @@ import {
 import { Check, Field, Select } from '../../fields/field.tsx';
 
 const ways = [
-  { value: 'buckets', name: 'Days, weeks or months on which they were active' },
+  { value: 'buckets', name: 'Days, weeks or months active' },
   { value: 'events', name: 'The number of their events' },
 ];
 /** Longer than a hundred numbers. */
