@@ -38,9 +38,9 @@ export function planRetention(question: Question): Plan {
   const [start, back] = readEvents(question);
   const ends = bucketEnds(question);
   const rules = readRules(question, ends);
-  const isPlain = back === undefined && rules.first === 'in range' && !rules.isRolling;
+  const isPlain = back === undefined && rules.first !== 'recurring' && !rules.isRolling;
   const users = isPlain
-    ? sameEventUsersSql(question, start)
+    ? sameEventUsersSql(question, start, rules)
     : returningUsersSql(question, start, back ?? start, rules);
   const counted = (back === undefined ? [start] : [start, back]).map((condition) => ({
     ...{ condition, countsUsers: true },

@@ -13,18 +13,22 @@ import { eventOrderSql, groupColumn, momentSql, readEventsSql } from '../../sql/
 import { firstGroupsSql, groupColumnsSql } from './group-columns.ts';
 import { groupedUsersSql } from './grouped-users.ts';
 
-/** One event starts and returns: the least bit is the cohort. */
-export function sameEventUsersSql(question: Question, condition: EventCondition): string {
+/** One event starts and returns: the least bit is the cohort. Of `ever`, nobody has such an event before the range. */
+export function sameEventUsersSql(
+  question: Question,
+  condition: EventCondition,
+  { first }: CohortRules,
+): string {
   const { buckets, breakdowns, fromMs, toMs } = question;
   const columns = bitColumns(buckets.length);
-  const cohort = `toUInt16(${placesSql(columns)}[1]) AS cohort`;
-  if (breakdowns.length === 0) {
-    const users = userBitsSql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
-    return `SELECT ${cohort}, ${columns.join(', ')} FROM (${users})`;
-  }
   const names = breakdowns.map((_, index) => `${groupColumn(index)}, `).join('');
-  const users = groupedUsersSql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
-  return `SELECT ${names}${cohort}, ${columns.join(', ')} FROM (${users})`;
+  const activity = { condition, buckets, ranges: [{ fromMs, toMs }] };
+  const isWhole = breakdowns.length === 0;
+  const users = isWhole ? userBitsSql(question, activity) : groupedUsersSql(question, activity);
+  const old = (): string =>
+    userBitsSql(question, { condition, buckets: [0], ranges: [{ fromMs: 0, toMs: fromMs }] });
+  return `SELECT ${names}toUInt16(${placesSql(columns)}[1]) AS cohort, ${columns.join(', ')} FROM (${users})
+    ${first === 'ever' ? `WHERE user_key NOT IN (SELECT user_key FROM (${old()}))` : ''}`;
 }
 
 /** Who is in a cohort, and when they returned: what RetentionQuery says. */
