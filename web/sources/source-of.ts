@@ -32,3 +32,13 @@ export function sourceOf(host: string): Source | undefined {
   }
   return suffix.test(plain) ? byBrand.get(plain.replace(suffix, '')) : undefined;
 }
+
+/** The listed hosts of sites whose name has the text, whatever its case; brands have one for each country. */
+export function hostsOf(text: string): string[] {
+  const sought = text.toLowerCase();
+  return knownSources
+    .filter(({ name }) => name.toLowerCase().includes(sought))
+    .flatMap(({ hosts = '', sites = '' }) => `${hosts} ${sites}`.split(' '))
+    .filter((host) => host !== '')
+    .flatMap((host) => [host, `www.${host}`]);
+}

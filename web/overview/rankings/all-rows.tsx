@@ -1,4 +1,4 @@
-// All rows of a ranking that one answer has, with a search and in pages.
+// All rows of a ranking, with a search and in pages.
 
 import { useState } from 'preact/hooks';
 import { Field } from '../../fields/field.tsx';
@@ -6,12 +6,15 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Fault } from '../../ui/fault.tsx';
 import { figure, plural } from '../../ui/figures.ts';
 import { Loading } from '../../ui/loading.tsx';
-import { mostGroups, type Ranking } from './cards.ts';
+import type { Ranking } from './cards.ts';
 import { RankedList } from './ranked-list.tsx';
-import { type RankedRow, scaleOf, searched } from './rows.ts';
-import { type Asked, useAllRows } from './use-ranking.ts';
+import { type RankedRow, scaleOf } from './rows.ts';
+import { type Found, useFound } from './use-found.ts';
+import { type Asked, type Ranked, useAllRows } from './use-ranking.ts';
 
 const rowsOfPage = 15;
+/** A search of the service takes 256 characters once they are folded. */
+const maxSought = 80;
 
 export function AllRows(props: {
   asked: Asked;
@@ -21,68 +24,120 @@ export function AllRows(props: {
   onClose: () => void;
 }) {
   const { asked, ranking, label, onOpen, onClose } = props;
-  const { rows, error, isLoading, reload } = useAllRows(asked, ranking);
+  const first = useAllRows(asked, ranking);
   const [sought, setSought] = useState('');
-  const [page, setPage] = useState(0);
-  const found = searched(rows ?? [], sought);
-  const shown = found.slice(page * rowsOfPage, (page + 1) * rowsOfPage);
-  const search = (text: string): void => {
-    setSought(text);
-    setPage(0);
-  };
+  const text = sought.trim();
   return (
     <Dialog title={label} class="all-rows" onClose={onClose}>
-      <Field label="Search" type="search" value={sought} onValue={search} autoComplete="off" />
-      <div class="all-rows-body" aria-busy={isLoading}>
-        {error ? <Fault cause={error} retry={reload} /> : null}
-        {!rows && !error ? <Loading of={ranking.name} /> : null}
-        {rows && found.length === 0 ? (
-          <p class="hint">{rows.length === 0 ? 'Nothing in this range.' : 'Nothing found.'}</p>
-        ) : null}
-        {rows && found.length > 0 ? (
-          <RankedList {...{ label, ranking, isLoading, onOpen }} rows={shown} {...scaleOf(rows)} />
-        ) : null}
-      </div>
-      {rows ? (
-        <Pages count={found.length} page={page} onPage={setPage} isCut={isCut(rows)} />
-      ) : null}
+      <Field
+        label="Search"
+        type="search"
+        value={sought}
+        onValue={setSought}
+        autoComplete="off"
+        maxLength={maxSought}
+      />
+      {first.rows ? (
+        // Another text begins anew, on its first page.
+        <FoundRows key={text} {...{ asked, ranking, label, onOpen, first, text }} />
+      ) : (
+        <div class="all-rows-body" aria-busy={first.isLoading}>
+          {first.error ? (
+            <Fault cause={first.error} retry={first.reload} />
+          ) : (
+            <Loading of={ranking.name} />
+          )}
+        </div>
+      )}
     </Dialog>
   );
 }
 
-function isCut(rows: readonly RankedRow[]): boolean {
-  return rows.some(({ isRest }) => isRest);
+function FoundRows(props: {
+  asked: Asked;
+  ranking: Ranking;
+  label: string;
+  onOpen: (row: RankedRow) => void;
+  first: Ranked;
+  text: string;
+}) {
+  const { asked, ranking, label, onOpen, first, text } = props;
+  const found = useFound(asked, ranking, first, text);
+  const [page, setPage] = useState(0);
+  const { rows, rest, error, isLoading } = found;
+  const last = Math.max(0, Math.ceil(rows.length / rowsOfPage) - 1);
+  // The next page may be on its way, and may turn out to be empty.
+  const at = isLoading ? page : Math.min(page, last);
+  const cut = rows.slice(at * rowsOfPage, (at + 1) * rowsOfPage);
+  const shown = rest && at === last ? [...cut, named(rest, text)] : cut;
+  return (
+    <>
+      <div class="all-rows-body" aria-busy={first.isLoading || isLoading}>
+        {error ? <Fault cause={error} retry={found.reload} /> : null}
+        {shown.length > 0 ? (
+          <RankedList
+            {...{ label, ranking, onOpen }}
+            isLoading={first.isLoading || isLoading}
+            rows={shown}
+            {...scaleOf(first.rows ?? [])}
+          />
+        ) : error ? null : isLoading ? (
+          <Loading of={ranking.name} />
+        ) : (
+          <p class="hint">{text === '' ? 'Nothing in this range.' : 'Nothing found.'}</p>
+        )}
+      </div>
+      <Pages {...{ found, last, text }} page={at} onPage={setPage} />
+    </>
+  );
+}
+
+/** Of a search, all others are those that have the text, too. */
+function named(rest: RankedRow, text: string): RankedRow {
+  return text === '' ? rest : { ...rest, name: `${rest.name} with “${text}”` };
 }
 
 function Pages(props: {
-  count: number;
+  found: Found;
   page: number;
+  last: number;
+  text: string;
   onPage: (page: number) => void;
-  isCut: boolean;
 }) {
-  const { count, page, onPage } = props;
-  const last = Math.max(0, Math.ceil(count / rowsOfPage) - 1);
-  const from = page * rowsOfPage;
+  const { found, page, last, text, onPage } = props;
+  const { rows, rest, count, isLoading, hasMore } = found;
+  const isEnd = page >= last && !hasMore;
+  const next = (): void => {
+    if (isLoading && page >= last) return;
+    if (page >= last) found.more();
+    onPage(page + 1);
+  };
   return (
     <div class="row between">
       <p class="hint" role="status">
-        {count === 0
-          ? 'No rows.'
-          : `${figure(from + 1)} to ${figure(Math.min(count, from + rowsOfPage))} of ${plural(count, 'row')}.`}
-        {props.isCut
-          ? ` These are the ${mostGroups} greatest: the search knows no others, and a filter finds them.`
-          : ''}
+        {said(rows.length, page, count)}
+        {isLoading && text !== '' ? ' Searching all values…' : ''}
+        {rest && isEnd ? ' More are here than can be paged: the search finds each of them.' : ''}
       </p>
-      {last > 0 ? (
+      {last > 0 || hasMore ? (
         <div class="row tight">
           <button type="button" disabled={page === 0} onClick={() => onPage(page - 1)}>
             Previous
           </button>
-          <button type="button" disabled={page === last} onClick={() => onPage(page + 1)}>
+          <button type="button" disabled={isEnd} onClick={next}>
             Next
           </button>
         </div>
       ) : null}
     </div>
   );
+}
+
+/** "16 to 30 of 1,240 rows." */
+function said(here: number, page: number, count: number | undefined): string {
+  const from = page * rowsOfPage;
+  if (from >= here) return here === 0 ? 'No rows.' : '';
+  const to = Math.min(here, from + rowsOfPage);
+  const all = count === undefined ? `${figure(here)} rows or more` : plural(count, 'row');
+  return `${figure(from + 1)} to ${figure(to)} of ${all}.`;
 }

@@ -1,7 +1,7 @@
 // The rankings of the overview: cards with tabs. Each tab is a question, and a second one about the same groups.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { FilterOperator } from '../../../proto/gen/common/v1/filter_pb.js';
+import type { PropertyFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
   TopKQuery_Dimension as Dimension,
@@ -11,6 +11,7 @@ import {
   SessionMetric,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { figure, percent } from '../../ui/figures.ts';
+import { oneOf } from './narrowing.ts';
 
 export type Figure = { name: string; format: (value: number) => string };
 
@@ -28,6 +29,8 @@ export type Ranking = {
   figure: Figure;
   /** At most 100 groups. */
   spec: (groups: number) => InsightQuerySpec;
+  /** The same groups where their value passes the filters, each with the number that it has in `spec`. */
+  narrowed?: (filters: PropertyFilter[]) => InsightQuerySpec;
   second?: Second;
   /** Rows are groups of visits, which add up, and hosts of one site are shown as one. */
   isOfSites?: boolean;
@@ -37,6 +40,8 @@ export type Ranking = {
 export type Second = Figure & {
   /** The same groups as `spec`; `texts` are their values. */
   spec: (groups: number, texts: readonly string[]) => InsightQuerySpec;
+  /** Of these values, whatever else there is. */
+  narrowed?: (texts: readonly string[]) => InsightQuerySpec;
   /** Of each visit of a group, so that it can be worked out for several groups together. */
   isRateOfVisits: boolean;
 };
@@ -61,20 +66,24 @@ function visitsBy(
   property: string,
   more: Partial<Ranking> = {},
 ): Ranking {
-  const spec = (metric: SessionMetric) => (groups: number) =>
+  const spec = (metric: SessionMetric, groups: number, filters: PropertyFilter[] = []) =>
     question({
       insightType: InsightType.SEGMENTATION,
-      session: { metric },
+      session: { metric, ...(filters.length > 0 && { scope: { filters } }) },
       breakdowns: [{ property }],
       breakdownLimit: groups,
     });
   return {
     ...{ id, name, column, property, isOfBoard: false, figure: visitFigure },
-    spec: spec(SessionMetric.SESSIONS),
+    spec: (groups) => spec(SessionMetric.SESSIONS, groups),
+    // A visit is of the group of its first event: those that a first event of any kind passes the filters of.
+    narrowed: (filters) => spec(SessionMetric.ENTRY, mostGroups, filters),
     // Groups of both are ranked by the number of their visits, so that they are the same.
     second: {
       ...{ name: 'Bounce rate', format: percent, isRateOfVisits: true },
-      spec: spec(SessionMetric.BOUNCE_RATE),
+      spec: (groups) => spec(SessionMetric.BOUNCE_RATE, groups),
+      // Visits in which any event has one of the values: those that begin with it are all among them.
+      narrowed: (texts) => spec(SessionMetric.BOUNCE_RATE, mostGroups, [oneOf(property, texts)]),
     },
     ...more,
   };
@@ -88,41 +97,43 @@ function viewsBy(
   property: string,
   isOfBoard: boolean,
 ): Ranking {
-  const dimension = Dimension.PROPERTY;
+  const spec = (metric: AggregationType, limit: number, filters: PropertyFilter[] = []) =>
+    question({
+      insightType: InsightType.TOP_K,
+      topK: {
+        ...{ dimension: Dimension.PROPERTY, property, limit, metric },
+        scope: { ...views, filters },
+      },
+    });
+  const { UNSPECIFIED: TOTAL, UNIQUE_USERS } = AggregationType;
+  const visitors = (groups: number, texts: readonly string[]) =>
+    spec(UNIQUE_USERS, groups, texts.length > 0 ? [oneOf(property, texts)] : []);
   return {
     ...{ id, name, column, property, isOfBoard, figure: { name: 'Views', format: figure } },
-    spec: (limit) =>
-      question({
-        insightType: InsightType.TOP_K,
-        topK: { dimension, property, scope: views, limit },
-      }),
+    spec: (groups) => spec(TOTAL, groups),
+    narrowed: (filters) => spec(TOTAL, mostGroups, filters),
     second: {
       ...visitorFigure,
       isRateOfVisits: false,
-      spec: (limit, texts) => {
-        const filters =
-          texts.length > 0 ? [{ property, operator: FilterOperator.IN, values: [...texts] }] : [];
-        const metric = AggregationType.UNIQUE_USERS;
-        return question({
-          insightType: InsightType.TOP_K,
-          topK: { dimension, property, scope: { ...views, filters }, limit, metric },
-        });
-      },
+      spec: visitors,
+      narrowed: (texts) => visitors(mostGroups, texts),
     },
   };
 }
 
 function edgePages(id: string, name: string, metric: SessionMetric): Ranking {
   const property = '$pathname';
+  const spec = (groups: number, filters: PropertyFilter[] = []) =>
+    question({
+      insightType: InsightType.SEGMENTATION,
+      session: { metric, scope: { ...views, filters } },
+      breakdowns: [{ property }],
+      breakdownLimit: groups,
+    });
   return {
     ...{ id, name, column: 'Page', property, isOfBoard: true, figure: visitFigure },
-    spec: (groups) =>
-      question({
-        insightType: InsightType.SEGMENTATION,
-        session: { metric, scope: views },
-        breakdowns: [{ property }],
-        breakdownLimit: groups,
-      }),
+    spec: (groups) => spec(groups),
+    narrowed: (filters) => spec(mostGroups, filters),
   };
 }
 

@@ -5,6 +5,7 @@ import type { QueryResponse } from '../../../proto/gen/shared/insights/v1/insigh
 import type { Condition } from '../../filter/condition.ts';
 import { isValue } from '../../question/rows-link.ts';
 import { othersName } from '../../results/names.ts';
+import { readablePath } from '../../text/readable-path.ts';
 
 /** A group of an answer. `text`: undefined where the property is absent. */
 export type Group = { text: string | undefined; value: number; isRest: boolean };
@@ -124,7 +125,8 @@ export function searched(rows: readonly RankedRow[], text: string): RankedRow[] 
   if (sought === '') return [...rows];
   return rows.filter(
     ({ name, texts, isRest }) =>
-      !isRest && [name, ...texts].some((one) => one?.toLowerCase().includes(sought)),
+      !isRest &&
+      [name, readablePath(name), ...texts].some((one) => one?.toLowerCase().includes(sought)),
   );
 }
 

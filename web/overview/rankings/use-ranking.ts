@@ -45,13 +45,15 @@ export type Ranked = {
 /** Rows of a card. */
 const shownGroups = 10;
 
-/** A question with all that the page asks of it. */
-function askedSpec(
-  { conditions, segments, includeCookieless }: Asked,
+/** The answer to a question with all that the page asks of it. */
+export function askRanking(
+  { projectId, conditions, segments, includeCookieless, time }: Asked,
   spec: InsightQuerySpec,
-): InsightQuerySpec {
+  end: AbortSignal,
+): Promise<QueryResponse> {
   const filterGroups = filterGroupsOf(conditions);
-  return withSegments({ ...spec, filterGroups, includeCookieless }, segments);
+  const whole = withSegments({ ...spec, filterGroups, includeCookieless }, segments);
+  return askQuestion(projectId, whole, time, end);
 }
 
 /** The greatest rows. Use it with one ranking only: another one is another component. */
@@ -78,6 +80,11 @@ export function useAllRows(asked: Asked, ranking: Ranking): Ranked {
   return useAnswers(asked, ranking, mostGroups, undefined);
 }
 
+/** Names the rows of a ranking; undefined while nothing is asked. */
+export function rankingKey({ key, time }: Asked, { id }: Ranking, groups: number) {
+  return time && `ranking ${id} ${groups} ${key} ${timeKey(time)}`;
+}
+
 function hasRest(answer: QueryResponse, { property }: Ranking): boolean {
   return groupsOf(answer, property).some(({ isRest }) => isRest);
 }
@@ -89,11 +96,9 @@ function useAnswers(
   groups: number,
   known: QueryResponse | undefined,
 ): Ranked {
-  const { projectId, time } = asked;
   const { property, second } = ranking;
-  const key = time && `ranking ${ranking.id} ${groups} ${asked.key} ${timeKey(time)}`;
-  const ask = (spec: InsightQuerySpec, end: AbortSignal) =>
-    askQuestion(projectId, askedSpec(asked, spec), time, end);
+  const key = rankingKey(asked, ranking, groups);
+  const ask = (spec: InsightQuerySpec, end: AbortSignal) => askRanking(asked, spec, end);
   const first = useResource(known || !key ? undefined : key, (end) =>
     ask(ranking.spec(groups), end),
   );
@@ -119,7 +124,7 @@ function useAnswers(
 }
 
 /** What a value is called. */
-function nameOf({ property, isOfSites }: Ranking, text: string | undefined): string {
+export function nameOf({ property, isOfSites }: Ranking, text: string | undefined): string {
   if (property === undefined) return kindName(text ?? '');
   if (isOfSites && text === undefined) return directName;
   return (isOfSites && text ? sourceOf(text)?.name : undefined) ?? valueName(property, text);
