@@ -22,6 +22,8 @@ it('asks for values that have a text, and are none of those that are known', () 
 
 it('looks for a path as browsers send it', () => {
   expect(said('$pathname', '/ōkami a')).toEqual([[CONTAINS, '/%C5%8Dkami a']]);
+  // The field ends within an emoji.
+  expect(said('$pathname', '/\ud83d')).toEqual([[CONTAINS, '/\ud83d']]);
   expect(said('$title', 'ōkami')).toEqual([[CONTAINS, 'ōkami']]);
 });
 

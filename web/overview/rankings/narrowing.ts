@@ -42,10 +42,10 @@ export function oneOf(property: string, values: readonly string[]): PropertyFilt
   return create(PropertyFilterSchema, { property, operator, values: [...values] });
 }
 
-/** Paths are stored as browsers send them, and shown as people read them. */
+/** Paths are stored as browsers send them, and shown as people read them. Half of a pair of UTF-16 has no such form. */
 function storedText(property: string, text: string): string {
   if (property !== '$pathname') return text;
-  return text.replace(/[^\p{ASCII}]+/gu, (letters) => encodeURIComponent(letters));
+  return text.replace(/[^\p{ASCII}\p{Cs}]+/gu, (letters) => encodeURIComponent(letters));
 }
 
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
