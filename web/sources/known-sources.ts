@@ -56,7 +56,7 @@ export const knownSources: readonly KnownSource[] = [
     name: 'Pinterest',
     kind: 'social',
     sites: 'pinterest.com',
-    hosts: 'pin.it',
+    hosts: 'pin.it com.pinterest',
     brands: 'pinterest',
   },
   { name: 'TikTok', kind: 'social', sites: 'tiktok.com' },

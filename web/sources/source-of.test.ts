@@ -26,6 +26,7 @@ it.each([
   ['search.yahoo.co.jp', 'Yahoo'],
   ['yandex.ru', 'Yandex'],
   ['www.pinterest.co.uk', 'Pinterest'],
+  ['com.pinterest', 'Pinterest'],
   ['m.youtube.com', 'YouTube'],
   ['chatgpt.com', 'ChatGPT'],
   ['de.wikipedia.org', 'Wikipedia'],
