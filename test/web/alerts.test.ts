@@ -32,7 +32,7 @@ describe.runIf(hasBrowser)('alerts', () => {
     await button(page, 'New alert').press('Enter');
     await page.getByLabel('Name', { exact: true }).fill('No sign-ups');
     await page.getByRole('combobox', { name: 'Kind of event' }).fill('sign_up');
-    await page.getByLabel('Line', { exact: true }).fill('1');
+    await page.getByLabel('Threshold', { exact: true }).fill('1');
     // The next period is over tomorrow: until then there is one value.
     await page.getByLabel('In each').selectOption({ label: 'A day' });
     await page.getByRole('checkbox', { name: web.admin.email }).waitFor();
@@ -86,12 +86,12 @@ describe.runIf(hasBrowser)('alerts', () => {
       .waitFor();
     expect(await axe(page)).toEqual([]);
     await button(page, 'Change').click();
-    await page.getByLabel('Line', { exact: true }).fill('many');
+    await page.getByLabel('Threshold', { exact: true }).fill('many');
     await button(page, 'Save the alert').click();
     await page.getByRole('alert').getByText('condition.threshold: must be a number').waitFor();
     // The browser's word for a refusal.
     expect(visitor.faults.splice(0)).toHaveLength(1);
-    await page.getByLabel('Line', { exact: true }).fill('2');
+    await page.getByLabel('Threshold', { exact: true }).fill('2');
     await button(page, 'Save the alert').click();
     await page.getByText('below 2 in a day').waitFor();
     await button(page, 'Pause').click();

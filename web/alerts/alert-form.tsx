@@ -105,15 +105,15 @@ export function AlertForm(props: {
       />
       <Question spec={spec} onChange={setSpec} />
       <fieldset>
-        <legend>Tell when it</legend>
+        <legend>Notify when it</legend>
         <div class="row">
           <Select label="Condition" value={kind} options={kinds} onValue={setKind} />
-          <Field label="Line" type="text" required value={threshold} onValue={setThreshold} />
+          <Field label="Threshold" type="text" required value={threshold} onValue={setThreshold} />
           <Select label="In each" value={interval} options={intervals} onValue={setInterval} />
         </div>
         <Field
-          label="Tell that it is over at"
-          hint={`The line unless given: a value ${isAbove(Number(kind)) ? 'below' : 'above'} it lets it move about the line in silence.`}
+          label="Recovers at"
+          hint={`Empty: at the threshold. A value ${isAbove(Number(kind)) ? 'below' : 'above'} it keeps the alert from going back and forth.`}
           value={recovery}
           onValue={setRecovery}
         />

@@ -66,8 +66,12 @@ function Facts(props: { alert: Alert; projectId: string; onChange: () => void })
       <p class="row">
         <State alert={alert} />
         <span>
-          Since <Time at={stateTime} />. Tells when it is{' '}
-          {conditionText(alert.condition, alert.interval)},{' '}
+          {stateTime ? (
+            <>
+              Since <Time at={stateTime} />.{' '}
+            </>
+          ) : null}
+          Notifies when it is {conditionText(alert.condition, alert.interval)},{' '}
           {recipientIds.length === 0
             ? 'to webhooks alone'
             : `by mail to ${plural(recipientIds.length, 'member')}`}
@@ -165,7 +169,7 @@ function Values({ alert, looks }: { alert: Alert; looks: readonly AlertLook[] })
       labels: known.map(({ from }) => labelAt(new Date(timestampMs(from)), zone)),
       lines: [
         { name: 'Value', values: known.map(({ value }) => value ?? null) },
-        { name: 'Line', values: known.map(() => threshold), isPrevious: true },
+        { name: 'Threshold', values: known.map(() => threshold), isPrevious: true },
       ],
     };
   }, [looks, condition, zone]);
