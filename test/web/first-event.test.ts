@@ -69,6 +69,27 @@ describe.runIf(hasBrowser)('events in the browser', () => {
     await context.close();
   });
 
+  it('of a further project begin in the menu of projects', async () => {
+    const { page, context, faults } = await app.signedIn(`/p/${app.stack.projectId}/live`);
+    const choose = async (): Promise<void> => {
+      await page.getByRole('button', { name: /^Project: / }).press('Enter');
+      await page.getByRole('menuitem', { name: 'New project' }).press('Enter');
+      await page.getByRole('dialog', { name: 'New project' }).waitFor();
+    };
+    await choose();
+    // Closed, it is asked for no longer, and can be asked for once more from the list.
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
+    await choose();
+    await page.getByLabel('Name', { exact: true }).fill('A further one');
+    await page.getByRole('button', { name: 'Create project' }).press('Enter');
+    await step(page, 'waiting', 'An event stored').waitFor();
+    await page.getByRole('button', { name: 'Project: A further one' }).waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
   it('that do not come after a preflight are told by it, and what to look for', async () => {
     const { context, openTab, faults } = await app.newReader();
     await context.clock.install();

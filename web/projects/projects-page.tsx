@@ -19,6 +19,12 @@ import '../styles/projects.css';
 export function Page() {
   const loaded = workspace.value;
   const [isMaking, setMaking] = useState(false);
+  // `/?all&new`: the menu of projects leads to the dialog.
+  const isAsked = address.value.query.has('new');
+  const close = (): void => {
+    setMaking(false);
+    if (isAsked) navigate('/?all', { replace: true });
+  };
   const only = loaded?.projects.length === 1 ? loaded.projects[0] : undefined;
   // `/?all` is the way to the list from the project itself.
   const closed = loaded?.orgs.filter(({ lacksSecondFactor }) => lacksSecondFactor) ?? [];
@@ -69,7 +75,7 @@ export function Page() {
           </section>
         );
       })}
-      {isMaking ? <NewProject onClose={() => setMaking(false)} /> : null}
+      {mayMake && (isMaking || isAsked) ? <NewProject onClose={close} /> : null}
     </>
   );
 }

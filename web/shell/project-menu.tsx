@@ -3,11 +3,12 @@
 import { navigate } from '../router.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
-import { currentProject, workspace } from '../workspace.ts';
+import { currentProject, Role, workspace } from '../workspace.ts';
 
 export function ProjectMenu() {
   const here = currentProject.value;
   const projects = workspace.value?.projects ?? [];
+  const mayMake = (workspace.value?.orgs ?? []).some(({ role }) => role >= Role.ADMIN);
   if (projects.length === 0) return null;
   return (
     <Menu
@@ -30,6 +31,7 @@ export function ProjectMenu() {
         </MenuItem>
       ))}
       <MenuItem onChoose={() => navigate('/?all')}>All projects</MenuItem>
+      {mayMake ? <MenuItem onChoose={() => navigate('/?all&new')}>New project</MenuItem> : null}
     </Menu>
   );
 }
