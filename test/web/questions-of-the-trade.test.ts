@@ -77,7 +77,7 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
   it('has a formula of series, one of them of several kinds, by keyboard', async () => {
     const page = await open('trends', { insightType: 1, events: [{ event: { kind: 'bought' } }] });
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', '1', '0']);
-    await page.getByRole('button', { name: 'Or another kind' }).press('Enter');
+    await page.getByRole('button', { name: 'Or another event' }).press('Enter');
     await page.getByRole('combobox', { name: 'Or kind 2' }).fill('coupon');
     await page.getByRole('combobox', { name: 'Or kind 2' }).press('Enter');
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['2', '1', '0']);
@@ -106,7 +106,7 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
       .selectOption({ label: 'The 7 days until each day' });
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', '2', '2']);
     await page.getByLabel('Series 1: users of').selectOption({ label: 'Each point alone' });
-    await page.getByLabel('Add up from the beginning of the range').check();
+    await page.getByLabel('Cumulative').check();
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', '2', '2']);
   });
 
@@ -150,7 +150,7 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', `${5 / 3}`, `${5 / 3}`]);
     await page.getByText('Page view, average of 3').first().waitFor();
     expect(new URL(page.url()).searchParams.get('q')).toContain('"movingAverage":3');
-    await page.getByLabel('Add up from the beginning of the range').check();
+    await page.getByLabel('Cumulative').check();
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['2', '4', '5']);
     await expect.poll(() => average.count()).toBe(0);
   });

@@ -187,7 +187,7 @@ describe.runIf(hasBrowser)('known figures', () => {
     await expect.poll(() => asUsers.isChecked()).toBe(false);
     await answer.getByText('Not counted: 1 event of cookieless visitors.').waitFor();
     await answer.getByText('Not counted: 1 event of deleted profiles.').waitFor();
-    await page.getByLabel('Compare with').selectOption({ label: 'The range before' });
+    await page.getByLabel('Compare with').selectOption({ label: 'Previous period' });
     await page.waitForURL((url) => (url.searchParams.get('q') ?? '').includes('"compare":1'));
     await answer.getByText('nothing before').waitFor();
     await page.goBack();

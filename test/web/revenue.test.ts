@@ -93,7 +93,7 @@ describe.runIf(hasBrowser)('questions of payments and of two periods', () => {
     expect(await axe(page)).toEqual([]);
     await page.getByLabel('Series 1: value').selectOption({ label: 'Revenue per user' });
     await expect.poll(async () => (await table(page))[1], { timeout }).toMatch(/ \| 0\.1 \| 0$/);
-    await page.getByLabel('Add up from the beginning of the range').check();
+    await page.getByLabel('Cumulative').check();
     await expect.poll(async () => (await table(page))[3], { timeout }).toMatch(/\| 0\.1 \| 4\.16/);
     expect(new URL(page.url()).searchParams.get('q')).toContain('"cumulative":true');
   });
@@ -114,13 +114,13 @@ describe.runIf(hasBrowser)('questions of payments and of two periods', () => {
 
   it('show those who stay beside the period before, on a phone too', async () => {
     const page = await open('stickiness');
-    await page.getByLabel('Compare with').selectOption({ label: 'The range before' });
+    await page.getByLabel('Compare with').selectOption({ label: 'Previous period' });
     await page.getByRole('button', { name: 'Users, before' }).waitFor();
     await expect
       .poll(() => table(page), { timeout })
       .toContainEqual('Active days | Users | Users before | Users, change | Share');
     await open('retention');
-    await page.getByLabel('Compare with').selectOption({ label: 'The range before' });
+    await page.getByLabel('Compare with').selectOption({ label: 'Previous period' });
     const means = page.getByRole('row', { name: /^Mean before/ });
     await expect
       .poll(() => means.locator('td').allTextContents(), { timeout })
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)('questions of payments and of two periods', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await open('lifecycle');
     await page.getByRole('button', { name: 'Change the question' }).click();
-    await page.getByLabel('Compare with').selectOption({ label: 'The range before' });
+    await page.getByLabel('Compare with').selectOption({ label: 'Previous period' });
     await expect.poll(async () => (await table(page))[0], { timeout }).toContain('New before');
     await page.getByRole('button', { name: 'Show the answer' }).click();
     expect(await axe(page)).toEqual([]);

@@ -12,7 +12,7 @@ import type { QuestionState } from './question-state.ts';
 
 const periods = [
   { value: String(Compare.UNSPECIFIED), name: 'Nothing' },
-  { value: String(Compare.PREVIOUS_PERIOD), name: 'The range before' },
+  { value: String(Compare.PREVIOUS_PERIOD), name: 'Previous period' },
   { value: String(Compare.PREVIOUS_WEEK), name: 'A week before' },
   { value: String(Compare.PREVIOUS_MONTH), name: 'A month before' },
   { value: String(Compare.PREVIOUS_YEAR), name: 'A year before' },
@@ -31,7 +31,7 @@ export function TimeFields({ form, question }: { form: QuestionForm; question: Q
         <Select
           label="Bucket"
           value={by}
-          options={[{ value: '', name: 'As fits the range' }, ...granularities]}
+          options={[{ value: '', name: 'Automatic' }, ...granularities]}
           onValue={(value) => setQuery({ by: value })}
         />
       ) : null}

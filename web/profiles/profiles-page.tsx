@@ -212,7 +212,7 @@ function FindById({ projectId }: { projectId: string }) {
       <input
         type="search"
         aria-label="Find a user by id"
-        placeholder="Find by your id"
+        placeholder="Find by user id"
         value={id}
         onInput={(event) => {
           setId(event.currentTarget.value);

@@ -26,7 +26,7 @@ export function AddUpTrend({ spec, onChange }: { spec: InsightQuerySpec; onChang
 export function AddUp({ spec, onChange }: { spec: InsightQuerySpec; onChange: Change }) {
   return (
     <Check
-      label="Add up from the beginning of the range"
+      label="Cumulative: add up from the beginning of the range"
       checked={spec.cumulative}
       onValue={(cumulative) =>
         onChange({ cumulative, ...(cumulative ? { movingAverage: 0 } : {}) })

@@ -51,7 +51,7 @@ export function KindFields(props: {
       {kinds.length < maxKinds && kinds.every((kind) => kind !== '') ? (
         <button type="button" class="add" onClick={() => put([...kinds, ''])}>
           <Icon name="plus" />
-          Or another kind
+          Or another event
         </button>
       ) : null}
     </>
