@@ -1,5 +1,5 @@
-// Jump to anything by typing: pages and what is on them, forms of questions, projects, boards, kinds of events, a person
-// by the id that the site gave.
+// Jump to anything by typing: pages and what is on them, forms of questions, projects, boards, kinds of events, or a
+// person by the id that the site gave.
 
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
