@@ -69,7 +69,7 @@ describe.runIf(hasBrowser)('alerts', () => {
     await chart.locator('svg .plot-line').first().waitFor({ state: 'attached' });
     await chart.press('End');
     const figures = page.locator('.tip').getByRole('listitem', { includeHidden: true });
-    await expect.poll(() => figures.allTextContents()).toEqual(['Value5', 'Line1']);
+    await expect.poll(() => figures.allTextContents()).toEqual(['Value5', 'Threshold1']);
     expect(await axe(page)).toEqual([]);
     await page.close();
   });
