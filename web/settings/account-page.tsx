@@ -37,17 +37,19 @@ export function Page() {
       </section>
       <section class="card">
         <h2>Colours</h2>
-        <Select
-          label="Colours"
-          hint="Kept in this browser."
-          value={theme.value}
-          options={[
-            { value: 'system', name: 'As the system says' },
-            { value: 'light', name: 'Light' },
-            { value: 'dark', name: 'Dark' },
-          ]}
-          onValue={setTheme}
-        />
+        <div class="only-field">
+          <Select
+            label="Colours"
+            hint="Kept in this browser."
+            value={theme.value}
+            options={[
+              { value: 'system', name: 'As the system says' },
+              { value: 'light', name: 'Light' },
+              { value: 'dark', name: 'Dark' },
+            ]}
+            onValue={setTheme}
+          />
+        </div>
       </section>
       <DeleteAccount email={now.person.email} />
     </>
