@@ -75,7 +75,7 @@ export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: st
   const [opened, setOpened] = useState<Attempt>();
   usePoll(refreshMs, refresh);
   return (
-    <section class="card">
+    <section class="card deliveries">
       <header>
         <h2>Deliveries of the last 30 days</h2>
         <Filters orgId={orgId} status={status} projectId={projectId} />
