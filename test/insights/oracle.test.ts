@@ -14,67 +14,29 @@ import {
   playProject,
 } from '../harness/insights/project/generated-project.ts';
 import { Play } from '../harness/insights/project/play.ts';
-import { coverage } from '../harness/insights/questions/coverage.ts';
-import { peerQuestions } from '../harness/insights/questions/derived/peer-questions.ts';
-import { revenueQuestions } from '../harness/insights/questions/derived/revenue-questions.ts';
+import { featuresOf } from '../harness/insights/questions/coverage.ts';
+import {
+  allQuestions,
+  leastOfEach,
+  wanted,
+} from '../harness/insights/questions/derived/all-questions.ts';
+import { countsOf, lacking } from '../harness/insights/questions/derived/topped-up.ts';
 import { difference } from '../harness/insights/questions/difference.ts';
 import { ForcedAnswers, forcedNeeds } from '../harness/insights/questions/forced-answers.ts';
-import {
-  comparisons,
-  operators,
-  QuestionSource,
-  sessionMetrics,
-  sources,
-  topMetrics,
-  units,
-} from '../harness/insights/questions/generated-questions.ts';
 import { plainQuestions } from '../harness/insights/questions/plain-questions.ts';
 import { productAnswer } from '../harness/insights/questions/product-answer.ts';
-import {
-  type Aggregation,
-  aggregations,
-  type Question,
-  requestOf,
-  revenueMeasures,
-} from '../harness/insights/questions/question.ts';
+import { type Question, requestOf } from '../harness/insights/questions/question.ts';
 import { type Stack, startStack } from '../harness/servers/stack.ts';
 
 const count = Number(process.env['MILLRACE_ORACLE_QUESTIONS'] ?? 670);
 const seed = Number(process.env['MILLRACE_ORACLE_SEED'] ?? 1);
 const people = 150;
-const leastOfEach = 10;
-/** What nothing of the kind was asked for before, and peers have. */
-const leastOfNew = 20;
 /** A range may have too few whole days for some sources. */
 const plainRanges = 14;
-/** A metric of the greatest groups; several kinds in a form; the touch that is usual. */
-const leastOfRare = 5;
-const ofKinds = ['SEGMENTATION', 'VISITS', 'RETENTION', 'TOP_K', 'STICKINESS', 'REVENUE'];
-const addedAggregations: readonly Aggregation[] = [
-  ...(['MEDIAN', 'P75', 'P90', 'P95', 'P99', 'DISTINCT_VALUES'] as const),
-  ...(['SUM_PER_USER', 'AVG_PER_USER'] as const),
-];
-/** As `coverage` names them. */
-const addedMembers: readonly string[] = [
-  ...['formulas', 'formulas by groups', 'rolling', 'cumulative TRENDS', 'touch EVERY', 'weeks'],
-  ...['funnel ORDERED', 'funnel ANY', 'funnel STRICT', 'funnel exclusions', 'funnel held'],
-  ...['funnel per visit', 'funnel first entry', 'funnel over time', 'funnel optional steps'],
-  ...['funnel as of', 'kinds FUNNEL', 'kinds TRENDS'],
-  ...['retention IN_RANGE', 'retention EVER', 'retention RECURRING'],
-  ...['retention unbounded', 'retention rolling'],
-  ...['ways of USER', 'ways from', 'ways to'],
-  ...['groups RETENTION', 'groups LIFECYCLE', 'groups STICKINESS', 'cumulative STICKINESS'],
-  ...['form REVENUE', 'groups REVENUE', 'cumulative REVENUE'],
-  ...['average TRENDS', 'average VISITS', 'average REVENUE', 'events per user'],
-];
 /** A visit, or the 24 hours of a return, may go on after a range. */
 const longOverMs = 3 * dayMs;
 /** Differences that a failure shows. */
 const shown = 10;
-/** Questions of revenue beside all others. */
-const partOfRevenue = 0.08;
-/** Questions of each member that most peers have under a name of its own. */
-const partOfPeers = 0.05;
 /** Questions that are asked before and after a change: no kept answer may outlive it. */
 const askedAgain = 12;
 
@@ -92,13 +54,7 @@ beforeAll(async () => {
   project = await playProject(play, seed, people);
   tables = await Tables.create(await play.known());
   forced = new ForcedAnswers(stack);
-  const source = new QuestionSource(seed, project);
-  const revenue = revenueQuestions(seed, project, Math.ceil(count * partOfRevenue));
-  questions = [
-    ...Array.from({ length: count }, () => source.question()),
-    ...revenue,
-    ...peerQuestions(seed, project, { count: Math.ceil(count * partOfPeers), revenue }),
-  ];
+  questions = allQuestions(seed, project, count);
 });
 afterAll(async () => {
   tables?.close();
@@ -108,38 +64,7 @@ afterAll(async () => {
 
 describe(`${count} generated questions (seed ${seed})`, () => {
   it('ask for everything at least ten times, and for each new member twenty times', () => {
-    const counts = coverage(questions);
-    const usual = [
-      ...['TRENDS', 'SEGMENTATION', 'VISITS TRENDS', 'VISITS SEGMENTATION', 'FUNNEL'],
-      ...['RETENTION', 'USER_FLOW', 'TOP_K', 'LIFECYCLE', 'STICKINESS'],
-    ].map((form) => `form ${form}`);
-    for (const one of aggregations) usual.push(`aggregation ${one}`);
-    for (const one of operators) usual.push(`operator ${one}`);
-    for (const one of sources) usual.push(`filter source ${one}`, `breakdown source ${one}`);
-    for (const one of units) usual.push(`unit ${one}`);
-    for (const one of sessionMetrics) usual.push(`session metric ${one}`);
-    for (const one of ['PROPERTY', 'EVENT_KIND', 'USER']) usual.push(`dimension ${one}`);
-    usual.push('node EVENT_KIND', 'node PROPERTY', 'as of', 'cookieless', 'step timing');
-    usual.push('weeks from 7', 'funnel over time by groups', 'average by groups');
-    usual.push('average formulas', 'events per user by groups', 'events per user or more');
-    usual.push('funnel optional by groups');
-    const rare = [
-      ...topMetrics.map((one) => `top metric ${one}`),
-      ...ofKinds.map((form) => `kinds ${form}`),
-      'touch FIRST',
-    ];
-    const added = [
-      ...revenueMeasures.map((one) => `revenue ${one}`),
-      ...comparisons.map((one) => `compare ${one}`),
-      ...addedAggregations.map((one) => `aggregation ${one}`),
-      ...addedMembers,
-    ];
-    const few = [
-      ...lacking(counts, usual, leastOfEach),
-      ...lacking(counts, rare, leastOfRare),
-      ...lacking(counts, added, leastOfNew),
-    ];
-    expect(few).toEqual([]);
+    expect(lacking(countsOf(questions, featuresOf), wanted)).toEqual([]);
   });
 
   it('have the same answer from the sent events', {
@@ -191,16 +116,6 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     expect(completeUntilMs).toBeLessThanOrEqual(Date.now());
   });
 });
-
-/** Those of the features that fewer than `least` questions have. */
-function lacking(
-  counts: ReadonlyMap<string, number>,
-  features: readonly string[],
-  least: number,
-): string[] {
-  const few = features.filter((feature) => (counts.get(feature) ?? 0) < least);
-  return few.map((feature) => `${feature}: ${counts.get(feature) ?? 0}`);
-}
 
 /** What is long over has the same answer whenever it is asked, but for who may still convert. */
 function expectedOf(known: Tables, question: Question, untilMs: number): Promise<Part> {

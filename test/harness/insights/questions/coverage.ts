@@ -1,21 +1,14 @@
-// What a list of questions asks for: how many questions have each form, aggregation, operator, source, unit, metric,
-// node and dimension.
+// What a question asks for: its form, aggregations, operators, sources, unit, metric, node and dimension.
 
 import type { Filter } from './event-filter.ts';
 import type { Question } from './question.ts';
 
-/** The number of questions with each feature, such as `operator IN`. */
-export function coverage(questions: readonly Question[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const question of questions) {
-    for (const feature of new Set(featuresOf(question))) {
-      counts.set(feature, (counts.get(feature) ?? 0) + 1);
-    }
-  }
-  return counts;
+/** Each feature of a question once, such as `operator IN`. */
+export function featuresOf(question: Question): string[] {
+  return [...new Set(namedFeatures(question))];
 }
 
-function featuresOf(question: Question): string[] {
+function namedFeatures(question: Question): string[] {
   const { session, userFlow, topK, events = [], breakdowns = [], filterGroups = [] } = question;
   const scopes = [
     session?.scope,

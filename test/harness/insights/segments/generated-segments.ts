@@ -4,6 +4,7 @@ import { dayMs } from '../../../../platform/clock.ts';
 import { kinds, traits } from '../project/catalogue.ts';
 import type { GeneratedProject } from '../project/generated-project.ts';
 import { createDeck, type Deal } from '../questions/deck.ts';
+import { toppedUp, type Wanted } from '../questions/derived/topped-up.ts';
 import type { EventFilter, Filter } from '../questions/event-filter.ts';
 import type { QuestionSource } from '../questions/generated-questions.ts';
 import type { Question } from '../questions/question.ts';
@@ -11,6 +12,20 @@ import { createDraw, type Draw } from '../random.ts';
 import type { ProfileTest, Segment, TestGroup } from './segment.ts';
 
 export const testNames = ['trait', 'firstSeen', 'did', 'did', 'did', 'listed'] as const;
+
+const forms = [
+  ...['TRENDS', 'SEGMENTATION', 'VISITS', 'FUNNEL', 'RETENTION', 'LIFECYCLE', 'STICKINESS'],
+  ...['USER_FLOW', 'TOP_K'],
+];
+const tests = ['trait', 'firstSeen', 'did', 'listed', 'negated'].map((name) => `test ${name}`);
+/** As `segmentFeatures` names them. */
+export const wantedOfSegments: Wanted = new Map([
+  ...forms.flatMap((form) => [`filter ${form}`, `split ${form}`].map((one) => [one, 2] as const)),
+  ...[...tests, 'did at least', 'did at most', 'not in'].map((one) => [one, 20] as const),
+  ...forms.map((form) => [`not in ${form}`, 1] as const),
+]);
+/** Further draws for what is too rare: a bound for what is never drawn. */
+const mostFurther = 600;
 
 export class SegmentSource {
   readonly #draw: Draw;
@@ -37,6 +52,15 @@ export class SegmentSource {
     this.#test = createDeck(this.#draw, testNames);
     this.#when = createDeck(this.#draw, ['beforeMs', 'sinceMs', 'lastDays'] as const);
     this.#times = createDeck(this.#draw, ['once', 'several', 'never', 'few'] as const);
+  }
+
+  /** As many as are asked for, and more of what `wantedOfSegments` has and too few of them ask for. */
+  questions(count: number): Question[] {
+    const drawn = Array.from({ length: count }, () => this.question());
+    const more = () => [this.question()];
+    return toppedUp(drawn, wantedOfSegments, {
+      ...{ featuresOf: segmentFeatures, more, rounds: mostFurther },
+    });
   }
 
   /** Each names a segment at least. */
