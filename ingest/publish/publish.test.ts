@@ -108,18 +108,6 @@ afterEach(async () => {
 });
 
 describe('frames', () => {
-  it('of before are not sent by a process that stood still', async () => {
-    publisher.close();
-    publisher = createPublisher({ deadlineMs: 100, oldestSentMs: 100 });
-    const published = publisher.publish(0, request('old'), forEver);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
-    expect(await published).toBe('unavailable');
-    publisher.close();
-    publisher = createPublisher();
-    expect(await publisher.publish(0, request('new'), forEver)).toBe('stored');
-    expect((await stored(0)).projects).toEqual(['new']);
-  });
-
   it('carry the requests of one turn, which are all answered by one acknowledgement', async () => {
     const names = Array.from({ length: 50 }, (_, index) => `p${index}`);
     const outcomes = await Promise.all(

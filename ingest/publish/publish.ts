@@ -37,8 +37,6 @@ export interface PublisherOptions {
   subjectOf: (shard: number) => string;
   /** How long the broker may take to acknowledge a frame. */
   deadlineMs: number;
-  /** A frame that is older is not sent any more; the usual age unless given. */
-  oldestSentMs?: number;
   /** A frame is closed before it grows past it, unless one request alone is larger. */
   maxFrameBytes: number;
   /** Likewise; maxFrameEvents of limits.ts unless given. */
@@ -68,12 +66,6 @@ export interface FrameReport {
   inFlightBytes: number;
 }
 
-/**
- * A process that stood still for longer sends nothing of before: its senders have given up, and what it holds may be
- * erased meanwhile. Half of the time that the deletion of a project leaves to what was let in before (`quietMs` in
- * platform/erasure/).
- */
-const usualOldestSentMs = 10_000;
 /** As publishOutcome names it where no server leads the stream. Nothing was stored then. */
 const noStream = 'no stream';
 /** Before the number of a repeated send: the answer to an earlier one tells nothing of what was sent meanwhile. */
@@ -193,9 +185,6 @@ export class Publisher {
   #transmit(token: string, frame: Frame): void {
     const { broker, state, subjectOf } = this.#options;
     this.#resends.noteSent(frame);
-    const { oldestSentMs = usualOldestSentMs } = this.#options;
-    // Its deadline answers it.
-    if (frame.sentAtMs - frame.openedAtMs > oldestSentMs) return;
     // It is sent once the connection is back.
     if (!state.connected()) return;
     try {
