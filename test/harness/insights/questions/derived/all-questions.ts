@@ -78,7 +78,7 @@ export const wanted: Wanted = new Map([
 const partOfRevenue = 0.08;
 /** Questions of each member that most peers have under a name of its own. */
 const partOfPeers = 0.05;
-/** Some thirty times as many as the rarest feature ever needed: a bound for one that is never drawn. */
+/** A bound for a feature that is never drawn. */
 const rounds = 60;
 /** Of each round of further ones; a round draws as many seeds further. */
 const furtherCount = 20;

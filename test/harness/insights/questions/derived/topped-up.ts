@@ -1,5 +1,5 @@
-// Drawn questions may have a feature too seldom, by the seed and by the date that a project ends on: more are drawn then,
-// of which those stay that have what is still too rare.
+// By the seed and by the date that a project ends on, too few drawn questions may have a feature: more are drawn then,
+// and those stay that have what is still too rare.
 
 import type { Question } from '../question.ts';
 
