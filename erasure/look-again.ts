@@ -17,7 +17,7 @@ const maxRequests = 200;
 type LookParts = Pick<ErasureParts, 'clickhouse' | 'shards' | 'requests' | 'clock' | 'log'>;
 type Store = StepContext['store'];
 
-/** Opens those requests again that have rows. Throws the engines' errors. */
+/** Opens those requests again that have rows. A group whose engine fails is told in the log, and the others go on. */
 export async function lookAgain(parts: LookParts): Promise<void> {
   const { clickhouse, shards, requests, clock, log } = parts;
   const nowMs = clock.nowMs();
@@ -27,18 +27,36 @@ export async function lookAgain(parts: LookParts): Promise<void> {
     .filter(({ completedAtMs }) => Math.abs(nowMs - completedAtMs) < lookedAtMs);
   for (const [group, store] of clickhouse.all.entries()) {
     const here = done.filter(
-      ({ projectId }) => shardOf(projectId, shards) % clickhouse.all.length === group,
+      ({ projectId, whole }) =>
+        shardOf(projectId, shards) % clickhouse.all.length === group ||
+        // It has the log of webhooks of all projects.
+        (whole !== undefined && store === clickhouse.first),
     );
-    for (let at = 0; at < here.length; at += maxRequests) {
-      const some = here.slice(at, at + maxRequests);
-      const projects = some.filter(({ whole }) => whole !== undefined);
-      const persons = some.filter(({ whole }) => whole === undefined);
-      const found = [
-        ...(await lateProjects(store, projects)),
-        ...(await latePersons(store, persons)),
-      ];
-      for (const request of found) await openAgain(parts, request);
-      if (found.length > 0) log.info({ requests: found.length }, 'rows came after their erasure');
+    try {
+      await lookIn(parts, store, here);
+    } catch (error) {
+      log.warn({ err: error, group }, 'rows that came after their erasure are looked for later');
+    }
+  }
+}
+
+/** Throws the engines' errors. */
+async function lookIn(
+  parts: LookParts,
+  store: Store,
+  requests: readonly ErasureRecord[],
+): Promise<void> {
+  for (let at = 0; at < requests.length; at += maxRequests) {
+    const some = requests.slice(at, at + maxRequests);
+    const projects = some.filter(({ whole }) => whole !== undefined);
+    const persons = some.filter(({ whole }) => whole === undefined);
+    const found = [
+      ...(await lateProjects(store, projects)),
+      ...(await latePersons(store, persons)),
+    ];
+    for (const request of found) await openAgain(parts, request);
+    if (found.length > 0) {
+      parts.log.info({ requests: found.length }, 'rows came after their erasure');
     }
   }
 }

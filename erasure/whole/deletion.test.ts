@@ -15,10 +15,10 @@ import {
   deadLetterSubject,
   eventsLedgerKey,
 } from '../../platform/broker/streams.ts';
-import { ensureTopology } from '../../platform/broker/topology.ts';
+import { ensureTopology, shardOf } from '../../platform/broker/topology.ts';
 import { type WatchedBucket, watchBucket } from '../../platform/broker/watched-bucket.ts';
 import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
-import { oneGroup } from '../../platform/clickhouse/groups.ts';
+import { Groups, oneGroup } from '../../platform/clickhouse/groups.ts';
 import { askForDeletion } from '../../platform/erasure/ask-for-deletion.ts';
 import {
   type ErasureRecord,
@@ -347,6 +347,32 @@ it('deletes once more what a process hands on afterwards that stood still', asyn
     await lookAgain(await partsOf());
     await expect.poll(known).toBe('processing');
     await live(await partsOf(), projectId);
+    await expectGone(projectId);
+  }
+});
+
+it('finds them in the project’s group or in the first one, though all other groups are away', async () => {
+  const { projectId, organizationId } = await fill();
+  await ask(projectId, { kind: 'project', organizationId, displayName: '' });
+  await live(await partsOf(), projectId);
+  const known = () => requests.get(erasureKey(projectId))?.record.status;
+  const parts = await partsOf();
+  const isAway = () => Promise.reject(new Error('this group is away'));
+  let shards = 2;
+  while (shardOf(projectId, shards) === 0) shards += 1;
+  for (const [place, table] of [
+    [shardOf(projectId, shards), 'events'],
+    // It has the log of webhooks.
+    [0, 'webhook_attempts'],
+  ] as const) {
+    await expect.poll(known).toBe('completed');
+    await fillTable(table, projectId);
+    const groups = Array.from({ length: shards }, (_, group) =>
+      group === place ? parts.clickhouse.first : { query: isAway, command: isAway },
+    );
+    await lookAgain({ ...parts, shards, clickhouse: new Groups(groups, shards) });
+    await expect.poll(known).toBe('processing');
+    await live(parts, projectId);
     await expectGone(projectId);
   }
 });
