@@ -155,15 +155,10 @@ async function workOf(
       WHERE ${oldEventsSql({ projects: some, stored: marks })}
       GROUP BY project_id, day ORDER BY project_id, day LIMIT ${maxDays}`,
   );
-  const totals = await selectRows(
-    store,
-    `SELECT project_id, count() FROM events WHERE ${projectsSql(some.map(({ projectId }) => projectId))}
-      GROUP BY project_id`,
-  );
-  const stored = new Map(totals.map(([projectId, count]) => [String(projectId), Number(count)]));
+  const have = new Set(days.map(([projectId]) => String(projectId)));
+  const stored = await storedOf(store, [...have]);
   const { projects, events } = firstOf(days, stored, { maxEvents, maxStored });
   if (days.length < maxDays) {
-    const have = new Set(days.map(([projectId]) => String(projectId)));
     for (const { projectId, beforeMs } of some) {
       if (!have.has(projectId)) lookedAtMs.set(projectId, beforeMs);
     }
@@ -176,6 +171,19 @@ async function workOf(
     nameSlices: Math.ceil(events / eventsAtOnce),
     slices: Math.ceil(profiles / profilesAtOnce),
   };
+}
+
+/** All events of these projects, by their ids. */
+async function storedOf(
+  store: StepContext['store'],
+  projectIds: readonly string[],
+): Promise<Map<string, number>> {
+  if (projectIds.length === 0) return new Map();
+  const totals = await selectRows(
+    store,
+    `SELECT project_id, count() FROM events WHERE ${projectsSql(projectIds)} GROUP BY project_id`,
+  );
+  return new Map(totals.map(([projectId, count]) => [String(projectId), Number(count)]));
 }
 
 /**
