@@ -133,7 +133,10 @@ async function deleteRows(
 }
 
 /** Readers keep no number, and exports no file, that counts what is gone. */
-async function forget(parts: RetainedParts, { work, store }: RetainedContext): Promise<StepEnd> {
+async function forget(
+  parts: RetainedParts,
+  { work, store, keep }: RetainedContext,
+): Promise<StepEnd> {
   const { projects, startedMs } = work;
   const boundaries = new Map(projects.map(({ projectId, beforeMs }) => [projectId, beforeMs]));
   await forgetKept(store, projectIdsOf(work));
@@ -142,6 +145,7 @@ async function forget(parts: RetainedParts, { work, store }: RetainedContext): P
     isMeant: ({ query, createMs }, projectId) =>
       createMs < startedMs && mayHaveOld(query, boundaries.get(projectId) ?? 0),
     forgetsNames: false,
+    renew: () => keep(work),
   });
 }
 

@@ -11,7 +11,6 @@ import {
   exportKey,
   hasEnded,
   maxExports,
-  projectOfKey,
   readExportRecord,
 } from '../../platform/exports/export-record.ts';
 import { isObject } from '../../platform/json.ts';
@@ -21,6 +20,8 @@ import type { ErasureParts, StepEnd } from '../erasure-parts.ts';
 const plainMembers = new Set(['what', 'format', 'columns', 'compression', 'timeRange']);
 /** Files of a data directory that no process has any more are waited for no longer. */
 const patienceMs = 60_000;
+/** Projects. Their records are read in some tenths of a second, on a slow broker in some seconds. */
+const renewEvery = 20;
 
 interface Ended {
   reason: string;
@@ -28,34 +29,43 @@ interface Ended {
   isMeant?(record: ExportRecord, projectId: string): boolean;
   /** Unless false. */
   forgetsNames?: boolean;
+  /** Keeps the lease; throws LeaseLost. Needed for more projects than `renewEvery`. */
+  renew?(): Promise<void>;
 }
 
 /** `later`: files are still there. */
 export async function endExports(
   { nats, clock }: Pick<ErasureParts, 'nats' | 'clock'>,
   projectIds: readonly string[],
-  { reason, isMeant = () => true, forgetsNames = true }: Ended,
+  { reason, isMeant = () => true, forgetsNames = true, renew = async () => {} }: Ended,
 ): Promise<StepEnd> {
   const bucket = await openBucket(nats, buckets.exports, readExportRecord);
   const nowMs = clock.nowMs();
   const isLeft = ({ hasFiles, stateMs }: ExportRecord): boolean =>
     hasFiles && nowMs - stateMs < patienceMs;
   let end: StepEnd = 'done';
-  const keys = projectIds.flatMap((projectId) =>
-    Array.from({ length: maxExports }, (_, place) => exportKey(projectId, place)),
-  );
-  for (const key of keys) {
-    const found = await bucket.get(key);
-    if (found.kind !== 'found') continue;
-    const { record, revision } = found;
-    if (!isMeant(record, projectOfKey(key))) continue;
-    if (isLeft(record)) end = 'later';
-    const query = forgetsNames ? withoutNames(record.query) : record.query;
-    if (hasEnded(record) && isDeepStrictEqual(query, record.query)) continue;
-    const ended = { state: 'cancelled', stateMs: nowMs, leaseEndMs: 0, parts: [], reason } as const;
-    await bucket.update(key, { ...record, ...(hasEnded(record) ? {} : ended), query }, revision);
-    // Also where another process wrote it meanwhile.
-    end = 'later';
+  for (const [at, projectId] of projectIds.entries()) {
+    if (at > 0 && at % renewEvery === 0) await renew();
+    const keys = Array.from({ length: maxExports }, (_, place) => exportKey(projectId, place));
+    const reads = await Promise.all(keys.map(async (key) => [key, await bucket.get(key)] as const));
+    for (const [key, found] of reads) {
+      if (found.kind !== 'found') continue;
+      const { record, revision } = found;
+      if (!isMeant(record, projectId)) continue;
+      if (isLeft(record)) end = 'later';
+      const query = forgetsNames ? withoutNames(record.query) : record.query;
+      if (hasEnded(record) && isDeepStrictEqual(query, record.query)) continue;
+      const ended = {
+        state: 'cancelled',
+        stateMs: nowMs,
+        leaseEndMs: 0,
+        parts: [],
+        reason,
+      } as const;
+      await bucket.update(key, { ...record, ...(hasEnded(record) ? {} : ended), query }, revision);
+      // Also where another process wrote it meanwhile.
+      end = 'later';
+    }
   }
   return end;
 }

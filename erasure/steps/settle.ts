@@ -51,13 +51,13 @@ export async function settleTables(
  */
 export async function forget(
   { profiles, ...parts }: ErasureParts,
-  { requests, store }: StepContext,
+  { batch, requests, store, keep }: StepContext,
   signal: AbortSignal,
 ): Promise<StepEnd> {
   const { projectIds } = personsOf(requests);
   for (const projectId of projectIds) await profiles.change(projectId, { kind: 'forget' }, signal);
   await forgetKept(store, projectIds);
-  return endExports(parts, projectIds, endedExports);
+  return endExports(parts, projectIds, { ...endedExports, renew: () => keep(batch) });
 }
 
 /** The rows that are left of the persons, by table: those that came after the cut, as a rule none. */
