@@ -82,7 +82,8 @@ describe.runIf(hasBrowser)('all rows of a ranking', () => {
     const next = dialog.getByRole('button', { name: 'Next' });
     for (const from of [16, 31, 46, 61, 76, 91, 106, 121]) {
       await next.press('Enter');
-      await dialog.getByText(new RegExp(`^${from} to [0-9]+ of 121 rows\\.$`)).waitFor();
+      const to = Math.min(from + 14, 121);
+      await dialog.getByText(`${from} to ${to} of 121 rows.`).waitFor();
     }
     await expect.poll(rows, { timeout }).toEqual([['/rare/ōkami', '1', '1']]);
     expect(await next.isDisabled()).toBe(true);

@@ -96,7 +96,7 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await page.getByText('100 users loaded, more as you scroll').waitFor();
     const table = page.getByRole('grid', { name: 'Users' });
     await table.evaluate((element) => element.scrollTo({ top: 1e6 }));
-    await page.getByText(`${many + 3} profiles`, { exact: true }).waitFor();
+    await page.getByText(`${many + 3} users`, { exact: true }).waitFor();
   });
 
   it('of profiles that are too many to sort are there all the same, the newest first', async () => {

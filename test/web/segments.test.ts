@@ -103,7 +103,7 @@ describe.runIf(hasBrowser)('segments', () => {
     const { page } = visitor;
     await open(page, '/profiles');
     await chooseSegment(page, 'Segment', 'Buyers');
-    await page.getByText('1 profile', { exact: true }).waitFor();
+    await page.getByText('1 user', { exact: true }).waitFor();
     const chosen = new URL(page.url()).searchParams.get('segments') ?? '';
     expect(chosen).not.toBe('');
     await open(page, '/events');
@@ -144,7 +144,7 @@ describe.runIf(hasBrowser)('segments', () => {
     await button(page, 'in Buyers').click();
     await visitors.getByText('3', { exact: true }).waitFor();
     await open(page, `/profiles?segments=!${chosen}`);
-    await page.getByText('3 profiles', { exact: true }).waitFor();
+    await page.getByText('3 users', { exact: true }).waitFor();
     await open(page, `?segments=!${chosen}`);
     await page.getByRole('button', { name: /^Visitors 3 / }).waitFor();
     await open(page, `?segments=${chosen}`);
@@ -164,7 +164,7 @@ describe.runIf(hasBrowser)('segments', () => {
     await open(page, `/insights/segmentation?q=${encodeURIComponent(q)}`);
     await page.locator('.bars button').first().click();
     await button(page, 'Save as segment').click();
-    await page.getByText('It lists 2 profiles as they are now.').waitFor();
+    await page.getByText('It lists 2 users as they are now.').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Bought');
     expect(await axe(page)).toEqual([]);
     await button(page, 'Create segment').click();
@@ -182,7 +182,7 @@ describe.runIf(hasBrowser)('segments', () => {
     await page
       .getByRole('row', { name: /^Buyers did purchase at least 2 times in the last 30 days 1 / })
       .waitFor();
-    await page.getByRole('row', { name: /^Bought one of 2 listed profiles 2 / }).waitFor();
+    await page.getByRole('row', { name: /^Bought one of 2 listed users 2 / }).waitFor();
     expect(await axe(page)).toEqual([]);
     await page.getByRole('link', { name: 'Buyers' }).click();
     await page.getByLabel('Times', { exact: true }).fill('');

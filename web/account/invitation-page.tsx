@@ -36,7 +36,7 @@ function Accept({ token, email }: { token: string; email: string }) {
       const error = ConnectError.from(cause);
       if (error.code !== Code.NotFound) throw error;
       throw new ConnectError(
-        `This invitation is used up, taken back, older than 7 days, or sent to another address than ${email}.`,
+        `This invitation is used up, revoked, older than 7 days, or sent to another address than ${email}.`,
         Code.FailedPrecondition,
       );
     }

@@ -91,7 +91,7 @@ function List({ alerts, projectId }: { alerts: readonly Alert[]; projectId: stri
               <th scope="col">Alert</th>
               <th scope="col">State</th>
               <th scope="col">Since</th>
-              <th scope="col">Tells when</th>
+              <th scope="col">Notifies when</th>
               <th scope="col" class="number">
                 Last value
               </th>

@@ -137,7 +137,7 @@ function Question(props: { tile: Tile; spec: InsightQuerySpec; onChange: (tile: 
       <QuestionFields spec={spec} onChange={put} />
       {form.hasBefore ? (
         <Check
-          label="Compare with the range before"
+          label="Compare with the previous period"
           checked={tile.compareToPrevious}
           onValue={(compareToPrevious) => onChange({ ...tile, compareToPrevious })}
         />

@@ -3,6 +3,7 @@
 
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import { loadCode } from '../shell/load-code.ts';
 import { type Icons, isMarked, markOf } from './mark-of.ts';
 
 /** Which icons there are. Until that is known a mark is an empty place; null where it could not be loaded. */
@@ -13,7 +14,7 @@ let isAsked = false;
 function askIcons(): void {
   if (isAsked) return;
   isAsked = true;
-  import('virtual:icons').then(
+  loadCode(() => import('virtual:icons'), new AbortController().signal).then(
     (loaded) => {
       icons.value = loaded;
     },

@@ -67,10 +67,13 @@ export function Segments(shown: Shown<SegmentationResult>) {
 }
 
 /** Of the values that the series is of. */
-function marksOf({ breakdowns }: InsightQuerySpec, breakdown: { [property: string]: string }) {
-  return breakdowns.map(({ property }) => (
-    <ValueMark key={property} property={property} value={breakdown[property]} />
-  ));
+function marksOf(spec: InsightQuerySpec, breakdown: { [property: string]: string }) {
+  // An absent source is a direct one where visits are counted; of an event nothing is known.
+  return spec.breakdowns.map(({ property }) =>
+    breakdown[property] === undefined && !spec.session ? null : (
+      <ValueMark key={property} property={property} value={breakdown[property]} />
+    ),
+  );
 }
 
 /** The only number of the question. */

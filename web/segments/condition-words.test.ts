@@ -38,7 +38,7 @@ describe('a condition in words', () => {
     [seen({ case: 'since', value: november }), 'first seen on 1 Nov 2026 or later'],
     [seen({ case: 'before', value: november }), 'first seen before 1 Nov 2026'],
     [seen({ case: 'lastDays', value: 7 }, true), 'not (first seen in the last 7 days)'],
-    [testOf({ case: 'listed', value: listed }), 'one of 2 listed profiles'],
+    [testOf({ case: 'listed', value: listed }), 'one of 2 listed users'],
   ])('%# has a test that is read at once', (test, words) => {
     expect(text(groupOf([test]))).toBe(words);
   });

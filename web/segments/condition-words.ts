@@ -66,7 +66,7 @@ function plainText(test: ProfileTest['test'], zone: string): string {
     case 'did':
       return behaviourText(test.value);
     case 'listed':
-      return `one of ${plural(test.value.profileIds.length, 'listed profile')}`;
+      return `one of ${plural(test.value.profileIds.length, 'listed user')}`;
     default:
       return '';
   }

@@ -59,7 +59,7 @@ export function SavePeople(props: {
         >
           <Field label="Name" value={name} onValue={setName} maxLength={150} required />
           <p class="hint">
-            It lists {plural(profileIds.length, 'profile')} as they are now. Whoever does the same
+            It lists {plural(profileIds.length, 'user')} as they are now. Whoever does the same
             later is not in it.
           </p>
         </Form>

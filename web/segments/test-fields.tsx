@@ -75,7 +75,7 @@ function Looked(props: { name: string; test: Look; onChange: (next: Look) => voi
     case 'listed':
       return (
         <p class="hint">
-          {plural(test.value.profileIds.length, 'profile')}, listed when the segment was made.
+          {plural(test.value.profileIds.length, 'user')}, listed when the segment was made.
         </p>
       );
     default:

@@ -64,8 +64,10 @@ function FoundRows(props: {
   const { asked, ranking, label, onOpen, first, text } = props;
   const found = useFound(asked, ranking, first, text);
   const [page, setPage] = useState(0);
-  const { rows, rest, error, isLoading } = found;
-  const last = Math.max(0, Math.ceil(rows.length / rowsOfPage) - 1);
+  const { rows, rest, error, isLoading, hasMore } = found;
+  // While more rows may come the last page is the last full one: the next page begins where it ends.
+  const pages = (hasMore ? Math.floor : Math.ceil)(rows.length / rowsOfPage);
+  const last = Math.max(0, pages - 1);
   // The next page may be on its way, and may turn out to be empty.
   const at = isLoading ? page : Math.min(page, last);
   const cut = rows.slice(at * rowsOfPage, (at + 1) * rowsOfPage);

@@ -14,6 +14,7 @@ import {
   LeftOut_Reason as Reason,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../../client.ts';
+import { botProperty } from '../../filter/condition.ts';
 import { isEmpty } from '../../filter/segment-names.ts';
 import { kindName } from '../../results/names.ts';
 import type { Ranking } from './cards.ts';
@@ -66,9 +67,11 @@ async function readGroups(
   const answer = await askRanking(asked, narrowed(filters), end);
   const groups = groupsOf(answer, property);
   const texts = groups.flatMap(({ text }) => (text === undefined ? [] : [text]));
-  // A visit whose first event has the value is known to be counted only where any event of it counts.
-  const isKnown =
-    !second?.isRateOfVisits || (asked.conditions.length === 0 && isEmpty(asked.segments));
+  // A visit whose first event has the value is known to be counted only where any event of it counts. Of robots all
+  // events of a visit are, as a rule.
+  const isAnyEvent =
+    asked.conditions.every(({ property: one }) => one === botProperty) && isEmpty(asked.segments);
+  const isKnown = !second?.isRateOfVisits || isAnyEvent;
   const other =
     second?.narrowed && isKnown && texts.length > 0
       ? groupsOf(await askRanking(asked, second.narrowed(texts), end), property)

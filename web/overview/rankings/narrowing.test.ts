@@ -21,9 +21,12 @@ it('asks for values that have a text, and are none of those that are known', () 
 });
 
 it('looks for a path as browsers send it', () => {
-  expect(said('$pathname', '/ōkami a')).toEqual([[CONTAINS, '/%C5%8Dkami a']]);
+  expect(said('$pathname', '/ōkami a')).toEqual([[CONTAINS, '/%C5%8Dkami%20a']]);
   // The field ends within an emoji.
   expect(said('$pathname', '/\ud83d')).toEqual([[CONTAINS, '/\ud83d']]);
+  expect(said('$pathname', `/${'ō'.repeat(80)}`)).toEqual([
+    [CONTAINS, `/${'%C5%8D'.repeat(42)}%C5`],
+  ]);
   expect(said('$title', 'ōkami')).toEqual([[CONTAINS, 'ōkami']]);
 });
 

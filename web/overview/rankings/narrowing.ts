@@ -42,10 +42,19 @@ export function oneOf(property: string, values: readonly string[]): PropertyFilt
   return create(PropertyFilterSchema, { property, operator, values: [...values] });
 }
 
-/** Paths are stored as browsers send them, and shown as people read them. Half of a pair of UTF-16 has no such form. */
+/** Of a condition (filter-bounds.ts). */
+const maxTextLength = 256;
+
+/**
+ * Paths are stored as browsers send them, and shown as people read them. Half of a pair of UTF-16 has no such form; of
+ * a long text the beginning is looked for.
+ */
 function storedText(property: string, text: string): string {
   if (property !== '$pathname') return text;
-  return text.replace(/[^\p{ASCII}\p{Cs}]+/gu, (letters) => encodeURIComponent(letters));
+  return text
+    .replace(/[^\p{ASCII}\p{Cs}]+| /gu, (letters) => encodeURIComponent(letters))
+    .slice(0, maxTextLength)
+    .replace(/%[0-9A-F]?$/, '');
 }
 
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];

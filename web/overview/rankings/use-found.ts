@@ -43,7 +43,7 @@ export function useFound(asked: Asked, ranking: Ranking, first: Ranked, text: st
     ...joined(here, [...others, ...(key ? later.rows : [])]),
     error: key ? later.error : undefined,
     isLoading: isWaiting || (key !== undefined && later.isLoading),
-    hasMore: mayGo || (key !== undefined && later.hasMore),
+    hasMore: mayGo || (key !== undefined && (later.hasMore || (!isSearch && later.isLoading))),
     more: () => (mayGo ? setBeyond(true) : later.more()),
     reload: later.reload,
   };

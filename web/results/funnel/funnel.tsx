@@ -34,7 +34,12 @@ function Drawing(shown: Shown<FunnelResult>) {
     case 'table':
       return null;
     case 'line':
-      return <ConversionChart {...shown} />;
+      return (
+        <>
+          <ConversionChart {...shown} />
+          <StepBars {...shown} />
+        </>
+      );
     case 'columns':
       return <StepColumns {...shown} />;
     default:
