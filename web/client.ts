@@ -49,12 +49,18 @@ export const plainLoss: Interceptor = (next) => async (request) => {
   }
 };
 
+/** The token could not be renewed: the service is asked until it answers, and pages that failed ask again then. */
+function notRenewed(): ConnectError {
+  isReachable.value = false;
+  return lost();
+}
+
 /** The access token of the moment; undefined where nobody is signed in. Throws where it could not be renewed. */
 export async function accessToken(): Promise<string | undefined> {
   try {
     return await tokenOfSession();
   } catch {
-    throw lost();
+    throw notRenewed();
   }
 }
 
@@ -71,7 +77,7 @@ const withSession: Interceptor = (next) => async (request) => {
     if (error.code === Code.Unavailable) isReachable.value = false;
     else if (error.code !== Code.Canceled) hear();
     if (error.code !== Code.Unauthenticated || request.stream || !token) throw error;
-    await refreshSession(token).catch(() => Promise.reject(lost()));
+    await refreshSession(token).catch(() => Promise.reject(notRenewed()));
     const renewed = await accessToken();
     if (!renewed) throw error;
     request.header.set('authorization', `Bearer ${renewed}`);

@@ -6,16 +6,23 @@ import { hasBrowser } from '../harness/clients/browser.ts';
 import { press, typeInto } from '../harness/web/keyboard.ts';
 import { untilHolds } from '../harness/web/page-condition.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
+import { patienceMs } from '../harness/web/web-app.ts';
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
 /** Tabs hear each other so late that a lock, which takes another way through the browser, is there first. */
 const hearLate = `{
-  const own = Object.getOwnPropertyDescriptor(BroadcastChannel.prototype, 'onmessage');
+  const prototype = BroadcastChannel.prototype;
+  const late = (listener) => (event) => setTimeout(() => listener(event), 1_000);
+  const own = Object.getOwnPropertyDescriptor(prototype, 'onmessage');
   const set = function (listener) {
-    own.set.call(this, (event) => setTimeout(() => listener(event), 1_000));
+    own.set.call(this, late(listener));
   };
-  Object.defineProperty(BroadcastChannel.prototype, 'onmessage', { ...own, set });
+  Object.defineProperty(prototype, 'onmessage', { ...own, set });
+  prototype.addEventListener = function (type, listener, options) {
+    const heard = type === 'message' ? late(listener) : listener;
+    EventTarget.prototype.addEventListener.call(this, type, heard, options);
+  };
 }`;
 
 /** Keeps in `heard` what this tab hears after the page's own listener, which was first. */
@@ -160,6 +167,48 @@ describe.runIf(hasBrowser)('a session', () => {
     expect(asked).toBe(3);
     await reader.context.close();
   });
+
+  it.each([
+    ['was refused', { accessToken: 'ended' }],
+    ['has ended', { expireAt: 0 }],
+  ])(
+    'goes on by itself where the service is away when its access token, which %s, is to be renewed',
+    async (_, change) => {
+      const reader = await app.newReader();
+      let isAway = false;
+      await reader.context.route('**/RefreshToken', (route) =>
+        isAway ? route.fulfill({ status: 503, body: '{}' }) : route.continue(),
+      );
+      const page = await reader.openTab('/sign-in?to=/account');
+      await typeInto(page, 'E-mail', app.admin.email);
+      await typeInto(page, 'Password', app.admin.password);
+      await page.keyboard.press('Enter');
+      await heading(page, 'Account').waitFor();
+      // A tab that opens tells the others its session.
+      await listen(page);
+      const other = await reader.openTab('/account');
+      await untilHolds(page, 'globalThis.heard?.accessToken');
+      await other.close();
+      isAway = true;
+      await page.evaluate(`globalThis.change = ${JSON.stringify(change)};
+        new BroadcastChannel('millrace-session').postMessage({ ...heard, ...change })`);
+      await untilHolds(
+        page,
+        'Object.entries(change).every(([name, value]) => heard[name] === value)',
+      );
+      await press(page, 'link', 'Millrace');
+      const fault = page.getByRole('alert').filter({ hasText: 'The service did not answer.' });
+      await fault.first().waitFor();
+      const answer = page.waitForResponse(
+        (response) => response.ok() && response.url().includes('.insights.'),
+      );
+      isAway = false;
+      await answer;
+      await expect.poll(() => fault.count(), { timeout: patienceMs }).toBe(0);
+      await page.locator('.connection').waitFor({ state: 'hidden' });
+      await reader.context.close();
+    },
+  );
 
   it('begins by a link that the page shows where no mail server is set', async () => {
     const reader = await app.newReader();
