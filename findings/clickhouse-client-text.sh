@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# @clickhouse/client 1.23.1 with an answer whose query fails after its first rows, in the form of servers since 25.11: status
-# 200, the rows, and then a block that the header x-clickhouse-exception-tag announces.
-# Guess: whatever reads the result is rejected with the server's error, since the client knows the tag when it has the headers.
-# Seen: json() and stream() are. text() resolves: the text is the first rows and the block with the error, as if these were
-# rows. exec()'s stream gives the same.
-# So an export that is fetched by text() as CSV, or a table of a few rows, ends with lines of an error that nobody notices: read
-# by stream(), or look for the tag in the text.
+# @clickhouse/client 1.23.1 with an answer whose query fails after its first rows, in the form of servers since 25.11:
+# status 200, the rows, and then a block that the header x-clickhouse-exception-tag announces.
+# Guess: whatever reads the result is rejected with the server's error, since the client knows the tag when it has the
+# headers.
+# Seen: json() and stream() are. text() resolves: the text is the first two rows and six lines of the block with the
+# error, as if these were rows. exec()'s stream gives the same.
+# So an export that is fetched by text() as CSV, or a table of a few rows, ends with lines of an error that nobody
+# notices: read by stream(), or look for the tag in the text.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -23,7 +24,7 @@ const server = createServer((request, response) => {
   const format = request.headers['x-format'];
   response.writeHead(200, { 'x-clickhouse-exception-tag': tag });
   response.write(format === 'JSONEachRow' ? '{"n":1}\n{"n":2}\n' : '1\n2\n');
-  const block = `__exception__\r\n${tag}\r\n${error}\n${error.length + 1} ${tag}\r\n__exception__\r\n`;
+  const block = `\r\n__exception__\r\n${tag}\r\n${error}\n${error.length + 1} ${tag}\r\n__exception__\r\n`;
   setTimeout(() => response.end(block), 50);
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
@@ -59,8 +60,8 @@ console.log('@clickhouse/client 1.23.1:', seen);
 assert.deepStrictEqual(seen, {
   'json()': 'rejected: Value is too large.',
   'stream() of CSV': 'rejected: Value is too large.',
-  'text() of CSV': '7 lines, the error among them',
-  'exec()': '7 lines, the error among them',
+  'text() of CSV': '8 lines, the error among them',
+  'exec()': '8 lines, the error among them',
 });
 NODE
 timeout 60 node run.mjs

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Digits behind the point of amounts of money: Intl of Node 26.10.0 (ICU 78.3), beside the table of dinero.js 2.0.2.
-# Guess: resolvedOptions() of a currency has the digits of ISO 4217, as ECMA-402 says, so that 10 to their power is the way
-# from a payment service's minor units to an amount; and a table of money has a decimal base for every currency.
-# Seen: seventeen currencies have other digits in Intl, which follows what people see in shops: Colombia, Hungary, Indonesia
-# and Pakistan have none in place of 2, Iraq none in place of 3. dinero has the ariary and the ouguiya with a base of 5, where
-# ISO 4217 says 2 digits: toDecimal() throws for both.
-# So revenue in forints or pesos is a hundred times too large when its digits come from Intl, and 12.34 is shown as 12: take
-# the digits from ISO 4217, and give Intl minimumFractionDigits.
+# Guess: resolvedOptions() of a currency has the digits of ISO 4217, as ECMA-402 said until 2024 (they are
+# implementation-defined since), so that 10 to their power is the way from a payment service's minor units to an amount;
+# and a table of money has a decimal base for every currency.
+# Seen: sixteen currencies have other digits in Intl, which follows what people see in shops: Colombia, Hungary,
+# Indonesia and Pakistan have none in place of 2, Iraq none in place of 3. A seventeenth, MRU, differs in dinero alone:
+# Intl has 2 as ISO 4217 has. dinero has the ariary (MGA) and the ouguiya (MRU) with a base of 5: toDecimal() throws for
+# both.
+# So revenue in forints or pesos is a hundred times too large when its digits come from Intl, and 12.34 is shown as 12:
+# take the digits from ISO 4217, and give Intl minimumFractionDigits.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -16,10 +18,10 @@ cat > run.mjs <<'NODE'
 import assert from 'node:assert';
 import { dinero, toDecimal } from 'dinero.js';
 import * as currencies from 'dinero.js/currencies';
-const optionsOf = (currency) => new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
+const formatOf = (currency, more) => new Intl.NumberFormat('en', { style: 'currency', currency, ...more });
 const differing = [];
 for (const { code, base, exponent } of Object.values(currencies)) {
-  const { maximumFractionDigits } = optionsOf(code);
+  const { maximumFractionDigits } = formatOf(code).resolvedOptions();
   if (maximumFractionDigits !== exponent || base !== 10) differing.push(`${code} ${exponent}/${maximumFractionDigits}`);
 }
 const seen = { process: `${process.version}, ICU ${process.versions.icu}`, differing: differing.sort().join(', ') };
@@ -30,6 +32,8 @@ for (const code of ['HUF', 'MGA', 'MRU']) {
     seen[code] = error.message;
   }
 }
+const shown = (more) => formatOf('HUF', more).format(12.34).replace('\u00a0', ' ');
+seen['12.34'] = [shown({}), shown({ minimumFractionDigits: 2 })].join(', ');
 console.log('dinero.js 2.0.2, digits in dinero/in Intl:', seen);
 assert.deepStrictEqual(seen, {
   process: 'v26.10.0, ICU 78.3',
@@ -40,6 +44,7 @@ assert.deepStrictEqual(seen, {
   HUF: '123.45',
   MGA: '[Dinero.js] Currency is not decimal.',
   MRU: '[Dinero.js] Currency is not decimal.',
+  12.34: 'HUF 12, HUF 12.34',
 });
 NODE
 timeout 30 ./node_modules/.bin/node run.mjs
