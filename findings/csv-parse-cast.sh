@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
-# Values of an export that csv-parse 7.0.3 reads with `cast` and `cast_date`.
-# Guess: what is a number as a whole becomes one, what is a date in a usual form becomes a date, and all else stays text.
-# Seen: a hexadecimal id is taken for a number and is then read up to its x: 0x1f and every address of a wallet are 0. A
-# phone number loses its plus, an id of 19 digits its last ones, and the id 123e4 is 1230000. With cast_date whatever
-# Date.parse makes a date of is one, in the machine's time zone: "Order 2026" is the first of January 2026, "page-7" a day
-# in July 2001.
-# So all users with such ids are one user, 0, and names of events become dates: name the columns that are to be cast.
+# Ids of an export that csv-parse 7.0.3 reads with `cast`.
+# Guess: what is a number as a whole becomes one, and all else, an id with a 0x before it too, stays text.
+# Seen: a hexadecimal id is taken for a number and is then read up to its x: 0x1f and the address of a wallet are 0. A
+# phone number loses its plus, an id of 19 digits its last ones, and the id 123e4 is 1230000.
+# So all users with hexadecimal ids are one user, 0: name the columns that are to be cast.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -14,26 +12,19 @@ timeout 120 npm install --silent --no-audit --no-fund csv-parse@7.0.3 >/dev/null
 cat > run.mjs <<'NODE'
 import assert from 'node:assert';
 import { parse } from 'csv-parse/sync';
-const read = (text, options) => {
-  const [[value]] = parse(text, options);
-  return value instanceof Date ? value.toISOString() : value;
-};
+const wallet = '0x8ba1f109551bd432803012645ac136ddd64dba72';
 const seen = {};
-for (const text of ['0x1f', '0x00000000000000000000000000000000deadbeef', '+491701234567', '9007199254740993', '123e4', 'v12']) {
-  seen[text] = read(text, { cast: true });
+for (const text of ['0x1f', wallet, '+491701234567', '1234567890123456789', '123e4', 'v12']) {
+  [[seen[text]]] = parse(text, { cast: true });
 }
-for (const text of ['Order 2026', 'page-7', 'home']) seen[text] = read(text, { cast: true, cast_date: true });
 console.log('csv-parse 7.0.3:', seen);
 assert.deepStrictEqual(seen, {
   '0x1f': 0,
-  '0x00000000000000000000000000000000deadbeef': 0,
+  [wallet]: 0,
   '+491701234567': 491701234567,
-  '9007199254740993': 9007199254740992,
+  '1234567890123456789': 1234567890123456800,
   '123e4': 1230000,
   v12: 'v12',
-  'Order 2026': '2026-01-01T00:00:00.000Z',
-  'page-7': '2001-07-01T00:00:00.000Z',
-  home: 'home',
 });
 NODE
-TZ=UTC timeout 30 node run.mjs
+timeout 30 node run.mjs
