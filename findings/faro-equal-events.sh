@@ -2,18 +2,19 @@
 # The same event twice with @grafana/faro-web-sdk 2.12.1, in the machine's Chromium.
 # Guess: an event is an event: `dedupe` is for errors and logs, which a loop may repeat, or for what comes within some
 # milliseconds.
-# Seen: pushEvent() drops what equals the event before it, in name and attributes, however much later it comes; so does
-# pushMeasurement(). A third event between the two lets the second through. `dedupe: false`, or { skipDedupe: true } for one
-# call, sends all.
-# So whoever puts the same article into the cart twice has put it there once, and a page that is measured at 5 ms twice was
-# measured once: counts and medians by Faro are of changes, not of events.
+# Seen: pushEvent() drops what equals the event before it, in name and attributes, a second later too; so does
+# pushMeasurement(), at once. A third event between the two lets the second through. `dedupe: false`, or { skipDedupe:
+# true } for one call, sends all.
+# So whoever puts the same article into the cart twice has put it there once, and a page that is measured at 5 ms twice
+# was measured once: counts and medians by Faro are of changes, not of events.
 set -euo pipefail
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 [ -n "$browser" ] || { echo 'skipped: needs Chromium'; exit 0; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-timeout 180 npm install --silent --no-audit --no-fund @grafana/faro-web-sdk@2.12.1 esbuild@0.28.2 playwright-core@1.65.1 >/dev/null
+timeout 180 npm install --silent --no-audit --no-fund @grafana/faro-web-sdk@2.12.1 @grafana/faro-core@2.12.1 \
+  esbuild@0.28.2 playwright-core@1.65.1 >/dev/null
 cat > run.mjs <<'NODE'
 import assert from 'node:assert';
 import { once } from 'node:events';

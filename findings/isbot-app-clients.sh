@@ -2,9 +2,10 @@
 # isbot 5.2.3 on the agents of events that apps and games send for people, as their platform's HTTP client names itself.
 # Guess: it knows browsers from robots; an app's own client is either always a person or always a robot.
 # Seen: an app on Android (okhttp), a game made with Unity (the word libcurl) and apps with Ktor are robots, as are the
-# mobile SDKs of PostHog and Segment; the same apps on iOS (CFNetwork, Alamofire), with Flutter, Godot or Cronet are people.
-# So a filter of robots at the door of an analytics service drops one platform's events and keeps the other's, and a product
-# seems to have users of iPhones alone: ask isbot of browsers' events only (agents that begin with Mozilla/).
+# mobile SDKs of PostHog and Segment's for Android; the same apps on iOS (CFNetwork, Alamofire), with Flutter, Godot or
+# Cronet are people.
+# So a filter of robots at the door of an analytics service drops one platform's events and keeps the other's, and a
+# product seems to have users of iPhones alone: ask isbot of browsers' events only (agents that begin with Mozilla/).
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

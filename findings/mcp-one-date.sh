@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Tools of a server of @modelcontextprotocol/sdk 1.32.2 (zod 4.6.7), one of which takes a date: z.coerce.date().
-# Guess: a type that the SDK cannot tell to clients is refused by registerTool(), or is listed as a text; the other tools are
-# listed in any case.
+# Guess: a type that the SDK cannot tell to clients is refused by registerTool(), or is listed as a text; the other
+# tools are listed in any case.
 # Seen: registerTool() takes it, and a call with a text works and gives the tool a Date. The list of tools is an error,
-# "Date cannot be represented in JSON Schema", for all tools: a client that asks for the list first, as each does, has none.
-# So a test that calls the tool by its name is green while every client finds an empty server: take texts
-# (z.iso.datetime()), and list the tools in a test.
+# "Date cannot be represented in JSON Schema", for all tools: a client that asks for the list first has none.
+# So a test that calls the tool by its name is green while every client that lists finds an empty server: take texts
+# (z.iso.date(), with which both tools are listed), and list the tools in a test.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
