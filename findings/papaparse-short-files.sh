@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Files of two columns with semicolons or tabs and a last line break, whose delimiter papaparse 5.7.1 finds by itself.
 # Guess: a delimiter that divides every line in two is found, in a short file as in a long one.
-# Seen: at two to nine lines with a last line break it is not: the line break counts as a line of one field, so that the mean
-# is below 1.99 fields, and the comma is taken. The rows are objects with one property, "day;visits"; where amounts have
-# a decimal comma, they are cut there. Ten lines, three columns, no last line break, or skipEmptyLines mend it. The
+# Seen: at two to nine lines with a last line break it is not: the line break counts as a line of one field, so that the
+# mean is below 1.99 fields, and the comma is taken. The rows are objects with one property, "day;visits"; where amounts
+# have a decimal comma, they are cut there. Ten lines, three columns, no last line break, or skipEmptyLines mend it. The
 # error UndetectableDelimiter is in `errors`, which is also what a file of one column has.
 # So an import works with the file of a month and fails with the file of a week: give the delimiter, or skip empty
 # lines.

@@ -2,8 +2,9 @@
 # Percentiles of 10,000 numbers, 95 of each 100 of which are 1 and the others 95 to 99, by tdigest 0.1.3 and by the
 # Summary of prom-client 15.1.3, which uses it.
 # Guess: a t-digest is exact to about a percent of rank: where 95 of 100 numbers are 1, the median is 1, and so is p90.
-# Seen: the median is about 5, and p90 is 84; p96 is right. The weight of a mean is taken to lie in its middle, and all
-# ranks from there to the next mean are interpolated, although the 1 fills the lower 95% with nothing between.
+# Seen: the median is above 3 and p90 above 50 (6 and 84 in one run); p96 is right. The weight of a mean is taken to lie
+# in its middle, and all ranks from there to the next mean are interpolated, although the 1 fills the lower 95% with
+# nothing between.
 # So a Summary of counts (events a batch, pages a visit, tries of a delivery), which are 1 nearly always, tells of
 # others; a histogram with buckets at 1, 2, 5 tells the truth.
 set -euo pipefail
@@ -36,8 +37,8 @@ for (const percentile of [0.5, 0.9, 0.96]) {
 console.log('tdigest 0.1.3 and prom-client 15.1.3:', seen);
 assert.deepStrictEqual([seen[0.5].exact, seen[0.9].exact, seen[0.96].exact], [1, 1, 96]);
 for (const of of ['tdigest', 'Summary']) {
-  assert(seen[0.5][of] >= 3, `${of} has a median near the truth`);
-  assert(seen[0.9][of] >= 50, `${of} has a p90 near the truth`);
+  assert(seen[0.5][of] > 3, `${of} has a median near the truth`);
+  assert(seen[0.9][of] > 50, `${of} has a p90 near the truth`);
   assert(Math.abs(seen[0.96][of] - 96) <= 2, `${of} has another p96`);
 }
 NODE

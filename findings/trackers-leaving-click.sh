@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # The event of a click that leads to another site (an outbound link, "pay now"), by the trackers' usual settings, in the
-# machine's Chromium: posthog-js 1.449.2, mixpanel-browser 2.83.0, @openpanel/web 1.4.1, @plausible-analytics/tracker 0.4.6,
-# @rybbit/js 0.6.2, @amplitude/analytics-browser 2.48.1.
-# Guess: all six send what they hold while the page is left, by a beacon or a fetch with keepalive; their queues are for time
-# on the page.
-# Seen: five do. Amplitude's event stays in the browser's storage and is sent when the visitor comes back to this site, on
-# that day or never. With setTransport('beacon') and flush() in pagehide it is sent at once.
+# machine's Chromium: posthog-js 1.449.2, mixpanel-browser 2.83.0, @openpanel/web 1.4.1, @plausible-analytics/tracker
+# 0.4.6, @rybbit/js 0.6.2, @amplitude/analytics-browser 2.48.1.
+# Guess: all six send what they hold while the page is left, by a beacon or a fetch with keepalive; their queues are for
+# time on the page.
+# Seen: five do. Amplitude's event stays in the browser and is sent when the visitor comes back to this site, on that
+# day or never. With setTransport('beacon') and flush() in pagehide it is sent at once: Amplitude's own guide for the
+# migration from its older SDK advises this listener.
 # So outbound clicks and starts of payments are those of visitors who return, and their day is the one of the return.
 set -euo pipefail
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
@@ -86,12 +87,8 @@ const hasArrived = async (milliseconds) => {
   for (const end = Date.now() + milliseconds; arrived === 0 && Date.now() < end; ) await wait(50);
   return arrived > 0;
 };
-const seen = {};
-for (const [name, contents] of Object.entries(trackers)) {
-  const stdin = { contents, resolveDir: process.cwd() };
-  const define = { 'process.env.NODE_ENV': '"production"' };
-  const built = await build({ stdin, bundle: true, format: 'iife', write: false, logLevel: 'error', define });
-  script = built.outputFiles[0].text;
+// When the event arrives, and the milliseconds until the page was left.
+const tracked = async () => {
   const context = await browser.newContext();
   // Some of them take a driven browser for a bot.
   await context.addInitScript("Object.defineProperty(Navigator.prototype, 'webdriver', { get: () => undefined })");
@@ -99,14 +96,31 @@ for (const [name, contents] of Object.entries(trackers)) {
   await page.goto(`http://127.0.0.1:${port}/shop`);
   await wait(1_500);
   arrived = 0;
+  const start = performance.now();
   await page.evaluate(`void track('leaving click'); location.href = 'http://localhost:${port}/paid'`);
-  await page.waitForURL('**/paid');
-  if (await hasArrived(8_000)) seen[name] = 'while the page is left';
-  else {
+  await page.waitForURL('**/paid', { waitUntil: 'commit' });
+  const leaving = performance.now() - start;
+  let moment = 'while the page is left';
+  if (!(await hasArrived(8_000))) {
     await page.goto(`http://127.0.0.1:${port}/shop`);
-    seen[name] = (await hasArrived(10_000)) ? 'when the visitor comes back' : 'never';
+    moment = (await hasArrived(10_000)) ? 'when the visitor comes back' : 'never';
   }
   await context.close();
+  return { moment, leaving };
+};
+const seen = {};
+for (const [name, contents] of Object.entries(trackers)) {
+  const stdin = { contents, resolveDir: process.cwd() };
+  const define = { 'process.env.NODE_ENV': '"production"' };
+  const built = await build({ stdin, bundle: true, format: 'iife', write: false, logLevel: 'error', define });
+  script = built.outputFiles[0].text;
+  // After a second a timer of Amplitude sends what it holds: a machine that leaves so late shows nothing.
+  for (let repeats = 0; repeats <= 3; repeats++) {
+    const { moment, leaving } = await tracked();
+    seen[name] = moment;
+    if (leaving <= 800) break;
+    console.log(`${name}: leaving took ${Math.round(leaving)} ms`);
+  }
 }
 await browser.close();
 server.closeAllConnections();
@@ -116,4 +130,4 @@ for (const [name, moment] of Object.entries(seen)) {
   assert.strictEqual(moment, name === 'amplitude' ? 'when the visitor comes back' : 'while the page is left', name);
 }
 NODE
-timeout 110 node run.mjs "$browser"
+timeout 240 node run.mjs "$browser"
