@@ -95,7 +95,10 @@ describe.runIf(hasBrowser)('a drawing', () => {
     expect(await axe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save to a board' }).press('Enter');
     await page.getByLabel('Name of the board').fill('Joining');
-    await page.getByRole('button', { name: 'Save', exact: true }).press('Enter');
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    // A key is lost on a button that is not on yet.
+    await expect.poll(() => save.isEnabled(), { timeout }).toBe(true);
+    await save.press('Enter');
     await page.waitForURL('**/boards/**');
     const tile = page.getByRole('article', { name: /^Funnel/ });
     await tile.locator('.funnel-columns').waitFor();
