@@ -81,7 +81,7 @@ describe.runIf(hasBrowser)('the page of a user', () => {
       .toEqual(['3,000.30 EUR', '1,200 USD']);
     const source = tile('First source').locator('dd');
     await expect.poll(() => source.textContent(), { timeout }).toBe('Google, newsletter / email');
-    expect(await source.locator('span').getAttribute('title')).toBe('www.google.com');
+    expect(await source.locator('[title]').getAttribute('title')).toBe('www.google.com');
     expect(await tile('Visits').locator('dd').textContent()).toBe('2');
   });
 
