@@ -15,6 +15,9 @@ import type {
 import type { Log } from '../platform/log.ts';
 import type { SecretBox } from '../platform/secrets/secret-box.ts';
 
+/** Requests of one batch, and of one look: their ids are in the text of a dozen statements. */
+export const maxRequests = 200;
+
 export interface ErasureParts {
   nats: NatsConnection;
   clickhouse: Groups<Pick<DatabaseClient, 'query' | 'command'>>;

@@ -1,25 +1,21 @@
 // Looks again at what was erased or deleted: a process that stood still meanwhile may have handed on afterwards what it
 // had received before, and nothing else would ever find these rows. Each hour, for a day.
 
-import { shardOf } from '../platform/broker/topology.ts';
 import { dayMs } from '../platform/clock.ts';
 import { type ErasureRecord, erasureKey, unpackIds } from '../platform/erasure/erasure-record.ts';
-import type { ErasureParts, StepContext } from './erasure-parts.ts';
+import { type ErasureParts, maxRequests, type StepContext } from './erasure-parts.ts';
 import { keyOf, keysSql, profileIdsSql, projectsSql } from './tables/person-rows.ts';
 import { selectRows } from './tables/select-rows.ts';
 import { tablesWith } from './whole/project-rows.ts';
 
 /** After the completion. */
 const lookedAtMs = dayMs;
-/** Of one statement. */
-const maxRequests = 200;
-
-type LookParts = Pick<ErasureParts, 'clickhouse' | 'shards' | 'requests' | 'clock' | 'log'>;
+type LookParts = Pick<ErasureParts, 'clickhouse' | 'requests' | 'clock' | 'log'>;
 type Store = StepContext['store'];
 
 /** Opens those requests again that have rows. A group whose engine fails is told in the log, and the others go on. */
 export async function lookAgain(parts: LookParts): Promise<void> {
-  const { clickhouse, shards, requests, clock, log } = parts;
+  const { clickhouse, requests, clock, log } = parts;
   const nowMs = clock.nowMs();
   const done = [...requests.records()]
     .map(([, record]) => record)
@@ -28,7 +24,7 @@ export async function lookAgain(parts: LookParts): Promise<void> {
   for (const [group, store] of clickhouse.all.entries()) {
     const here = done.filter(
       ({ projectId, whole }) =>
-        shardOf(projectId, shards) % clickhouse.all.length === group ||
+        clickhouse.placeOf(projectId) === group ||
         // It has the log of webhooks of all projects.
         (whole !== undefined && store === clickhouse.first),
     );
@@ -77,8 +73,8 @@ async function lateProjects(
 }
 
 /**
- * Erased persons with rows, all of which were received before the erasure was completed. One that has others too is
- * somebody new, and no row says which of them the sums are of.
+ * Erased persons with late rows: all of their rows were received before the erasure was completed. Whoever has newer
+ * rows too is somebody new, and the sums do not say which rows they are of.
  */
 async function latePersons(
   store: Store,

@@ -3,7 +3,6 @@
 // leaves the rest to the turn after its lease.
 
 import { randomUUID } from 'node:crypto';
-import { shardOf } from '../platform/broker/topology.ts';
 import {
   deletionSteps,
   type ErasureBatch,
@@ -19,7 +18,13 @@ import {
   quietMs,
 } from '../platform/erasure/erasure-record.ts';
 import { HeldRecord, isLeased, LeaseLost } from '../platform/turns/held-record.ts';
-import type { ErasureParts, StepContext, StepEnd, TakeStep } from './erasure-parts.ts';
+import {
+  type ErasureParts,
+  maxRequests,
+  type StepContext,
+  type StepEnd,
+  type TakeStep,
+} from './erasure-parts.ts';
 import { awaitQueue } from './steps/await-queue.ts';
 import { cut } from './steps/cut.ts';
 import { find, hide, IdLost } from './steps/hide-and-find.ts';
@@ -28,8 +33,6 @@ import { forget, rowsLeft, settle } from './steps/settle.ts';
 import { deletionStepsTaken, lookAtRest } from './whole/deletion-steps.ts';
 
 const againMs = 500;
-/** Of one batch: its ids are in the text of a dozen statements. */
-const maxRequests = 200;
 /** Of a batch of projects, organizations and accounts: the broker is asked much for each. */
 const maxWholes = 20;
 /** Somebody who goes on sending is somebody new after so many rounds. */
@@ -81,14 +84,14 @@ export async function takeTurn(parts: ErasureParts): Promise<number> {
   }
 }
 
-function newBatch({ requests, clickhouse, shards, clock }: ErasureParts): ErasureBatch | undefined {
+function newBatch({ requests, clickhouse, clock }: ErasureParts): ErasureBatch | undefined {
   const nowMs = clock.nowMs();
   const open = [...requests.records()]
     .map(([, record]) => record)
     .filter((record) => isOpen(record) && isQuiet(record, nowMs))
     .sort((one, other) => one.requestedAtMs - other.requestedAtMs);
   const groupOf = ({ projectId }: ErasureRecord): number =>
-    projectId === '' ? 0 : shardOf(projectId, shards) % clickhouse.all.length;
+    projectId === '' ? 0 : clickhouse.placeOf(projectId);
   const [first] = open;
   if (first === undefined) return undefined;
   const group = groupOf(first);

@@ -110,14 +110,12 @@ async function keep(held: Held, retained: RetainedWork | undefined): Promise<voi
 
 /** Of the first projects that have old events. */
 async function newWork(parts: RetainedParts): Promise<RetainedWork | undefined> {
-  const { clickhouse, shards, maxProjects = usualMaxProjects } = parts;
+  const { clickhouse, maxProjects = usualMaxProjects } = parts;
   const due = dueProjects(parts);
-  for (const group of clickhouse.all.keys()) {
-    const here = due.filter(
-      ({ projectId }) => shardOf(projectId, shards) % clickhouse.all.length === group,
-    );
+  for (const [group, store] of clickhouse.all.entries()) {
+    const here = due.filter(({ projectId }) => clickhouse.placeOf(projectId) === group);
     for (let at = 0; at < here.length; at += maxProjects) {
-      const work = await workOf(parts, group, here.slice(at, at + maxProjects));
+      const work = await workOf(parts, { group, store }, here.slice(at, at + maxProjects));
       if (work !== undefined) return work;
     }
   }
@@ -140,14 +138,12 @@ function shardsOf(projects: readonly RetainedProject[], shards: number): number[
 /** Undefined where no event of these is older. */
 async function workOf(
   parts: RetainedParts,
-  group: number,
+  { group, store }: { group: number; store: StepContext['store'] },
   some: readonly RetainedProject[],
 ): Promise<RetainedWork | undefined> {
-  const { nats, clickhouse, shards, clock, lookedAtMs } = parts;
+  const { nats, shards, clock, lookedAtMs } = parts;
   const { maxEvents = usualMaxEvents, maxStored = usualMaxStored } = parts;
   const { eventsAtOnce = usualEventsAtOnce } = parts;
-  const store = clickhouse.all[group];
-  if (store === undefined) throw new Error('erasure: there is no such group of servers');
   const marks = await marksNow(nats, shardsOf(some, shards));
   const days = await selectRows(
     store,

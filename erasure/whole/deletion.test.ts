@@ -370,7 +370,7 @@ it('finds them in the project’s group or in the first one, though all other gr
     const groups = Array.from({ length: shards }, (_, group) =>
       group === place ? parts.clickhouse.first : { query: isAway, command: isAway },
     );
-    await lookAgain({ ...parts, shards, clickhouse: new Groups(groups, shards) });
+    await lookAgain({ ...parts, clickhouse: new Groups(groups, shards) });
     await expect.poll(known).toBe('processing');
     await live(parts, projectId);
     await expectGone(projectId);

@@ -13,6 +13,7 @@ it('a shard and its projects lie in the group of the shard’s number modulo the
   const upper = groups.map((name) => name.toUpperCase());
   for (const id of ['one', 'another', 'third']) {
     expect(groups.ofProject(id)).toBe('abc'[shardOf(id, 8) % 3]);
+    expect(groups.all[groups.placeOf(id)]).toBe(groups.ofProject(id));
     expect(upper.ofProject(id)).toBe(groups.ofProject(id).toUpperCase());
   }
   expect([upper.first, oneGroup('x').ofProject('any')]).toEqual(['A', 'x']);

@@ -32,6 +32,11 @@ export class Groups<T> {
     return this.ofShard(shardOf(projectId, this.#shards));
   }
 
+  /** The place of a project's group in `all`. */
+  placeOf(projectId: string): number {
+    return shardOf(projectId, this.#shards) % this.all.length;
+  }
+
   /** The shards of the group at this place. */
   shardsAt(place: number): number[] {
     const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
