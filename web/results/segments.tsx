@@ -5,10 +5,10 @@ import type {
   SegmentationResult,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
-import { ValueMark } from '../marks/value-mark.tsx';
 import { hasShares } from './drawings/drawings.ts';
 import { Numbers } from './drawings/numbers.tsx';
 import { Ranking } from './drawings/ranking.tsx';
+import { GroupMark } from './group-mark.tsx';
 import { drawnSeries, formatOf, isMoreBetterOf, seriesName } from './names.ts';
 import type { Shown } from './shown.ts';
 
@@ -68,12 +68,9 @@ export function Segments(shown: Shown<SegmentationResult>) {
 
 /** Of the values that the series is of. */
 function marksOf(spec: InsightQuerySpec, breakdown: { [property: string]: string }) {
-  // An absent source is a direct one where visits are counted; of an event nothing is known.
-  return spec.breakdowns.map(({ property }) =>
-    breakdown[property] === undefined && !spec.session ? null : (
-      <ValueMark key={property} property={property} value={breakdown[property]} />
-    ),
-  );
+  return spec.breakdowns.map(({ property }) => (
+    <GroupMark key={property} spec={spec} property={property} value={breakdown[property]} />
+  ));
 }
 
 /** The only number of the question. */

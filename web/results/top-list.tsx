@@ -7,9 +7,9 @@ import {
   type TopKRow,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
-import { ValueMark } from '../marks/value-mark.tsx';
 import { hasShares } from './drawings/drawings.ts';
 import { Ranking } from './drawings/ranking.tsx';
+import { GroupMark } from './group-mark.tsx';
 import { absentName, kindName, othersName, valueName } from './names.ts';
 import type { Rows, Shown } from './shown.ts';
 
@@ -29,7 +29,8 @@ export function TopList(shown: Shown<TopKResult>) {
         values={rows.map(({ row, name }) => ({
           ...{ name, value: row.value ?? 0, isRest: row.isOthers },
           mark: row.isOthers ? null : (
-            <ValueMark
+            <GroupMark
+              spec={spec}
               property={spec.topK?.property ?? ''}
               value={row.isAbsent ? undefined : row.dimensionValue}
             />

@@ -1,5 +1,6 @@
 // Retention as lines: the mean and cohorts of one group, or the mean of each group.
 
+import type { ComponentProps } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type {
   RetentionResult,
@@ -30,7 +31,10 @@ export function CohortLines(props: {
     () => cohortLines(series, labels, maxLines - 1, named),
     [series, labels, shown.granularity],
   );
-  const lines = useMemo(() => withMeans(series, before, cohorts), [series, before, cohorts]);
+  const lines = useMemo(
+    () => [...meanLines('Mean', series, before), ...cohorts],
+    [series, before, cohorts],
+  );
   const hidden = cohortCount(series) - cohorts.length;
   const pick = (at: number): void => {
     const figures = cohorts.flatMap(({ name, cohort, values }) => {
@@ -42,12 +46,9 @@ export function CohortLines(props: {
   const isPickable = onPersons !== undefined && behind(0, 0) !== undefined;
   return (
     <>
-      <CountChart
+      <ShareLines
         {...{ label, lines, height }}
         names={columns}
-        kind="line"
-        unit="share"
-        format={percent}
         onPick={isPickable ? pick : undefined}
       />
       {hidden > 0 ? (
@@ -60,15 +61,19 @@ export function CohortLines(props: {
   );
 }
 
-/** The mean of before has the colour of the mean. */
-function withMeans(
-  series: RetentionSeries,
+function ShareLines(props: Omit<ComponentProps<typeof CountChart>, 'kind' | 'unit' | 'format'>) {
+  return <CountChart {...props} kind="line" unit="share" format={percent} />;
+}
+
+/** The mean, and that of the range before in the same colour. */
+function meanLines(
+  name: string,
+  { means }: RetentionSeries,
   before: RetentionSeries | undefined,
-  cohorts: readonly Line[],
 ): Line[] {
-  const mean = meanLine('Mean', series.means);
-  if (!before) return [mean, ...cohorts];
-  return [mean, { ...meanLine('Mean, before', before.means), isPrevious: true }, ...cohorts];
+  const mean = meanLine(name, means);
+  if (!before) return [mean];
+  return [mean, { ...meanLine(`${name}, before`, before.means), isPrevious: true }];
 }
 
 export function GroupLines(props: { shown: Shown<RetentionResult>; columns: readonly string[] }) {
@@ -77,25 +82,15 @@ export function GroupLines(props: { shown: Shown<RetentionResult>; columns: read
   const lines = useMemo(
     () =>
       result.series.slice(0, maxLines).flatMap((series) => {
-        const name = groupName(spec, series);
         const before = previous && sameGroup(spec, previous.series, series);
-        const mean = meanLine(name, series.means);
-        if (!before) return [mean];
-        return [mean, { ...meanLine(`${name}, before`, before.means), isPrevious: true }];
+        return meanLines(groupName(spec, series), series, before);
       }),
     [spec, result, previous],
   );
   const hidden = result.series.length - maxLines;
   return (
     <>
-      <CountChart
-        {...{ label, lines, height }}
-        names={columns}
-        kind="line"
-        unit="share"
-        format={percent}
-        onPick={undefined}
-      />
+      <ShareLines {...{ label, lines, height }} names={columns} onPick={undefined} />
       {hidden > 0 ? (
         <p class="hint">The table has {plural(hidden, 'more group')} than the chart.</p>
       ) : null}
