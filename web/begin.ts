@@ -1,5 +1,5 @@
-// The first script, a small one. It asks for the session, what the reader may open and the code of the first page while
-// the code of the app, which the page's head names, is on its way.
+// The first script, a small one. The page's head names the code of the app. While that is on its way, this script asks
+// for the session, for what the reader may open and for the first page's code.
 
 import { callEarly } from './browser/early-calls.ts';
 import { isFramed } from './browser/media.ts';

@@ -130,8 +130,9 @@ export interface ErasureBatch {
 
 /**
  * From the moment at which a project is closed. After this time, as a rule, all data that was let in before is either
- * accepted or refused. Keys are gone within a second, a publication has 5 s unless it is set otherwise, and what memory holds of
- * private keys counts for 10 s at most. What comes later is found by the looks of the day after (look-again.ts).
+ * accepted or refused. Keys are gone within a second, a publication has 5 s unless it is set otherwise, and what memory
+ * holds of private keys counts for 10 s at most. What comes later is found by the looks of the day after
+ * (look-again.ts).
  */
 export const quietMs = 20_000;
 

@@ -322,7 +322,7 @@ describe('a change', () => {
 });
 
 describe('a deletion', () => {
-  /** A project with two files for each of three hours, the first of which is on its way to the bucket. */
+  /** A project with three hours of two files each. The first file is on its way to the bucket. */
   async function underWay() {
     const { client, projectId, ...customer } = await newProject();
     const rows = Array.from({ length: 48 }, (_, n) =>

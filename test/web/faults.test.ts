@@ -1,5 +1,4 @@
-// Lists in a real browser: what each says while it is on its way, why it could not be read, and that it is asked for
-// again.
+// Lists in a real browser. Each says that it is on its way, says why it could not be read, and is asked for again.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';

@@ -14,9 +14,10 @@ export function placesOf(limit: number): number {
 }
 
 /**
- * SELECT of (part, place, values, cells, folded), of which groups of other currencies have the place 0 and that of all
- * others its currency alone; a cell is (bucket, sum by users, payments). `rows` are SELECTs of (part, list, bucket,
- * sums, users, active, payments), the currency the first of a list. Groups without payments are in that of all others.
+ * SELECT of (part, place, values, cells, folded). All groups of the currencies beyond the limit have the place 0; the
+ * group of a currency's other groups has the currency as its only value. A cell is (bucket, sum by users, payments).
+ * `rows` are SELECTs of (part, list, bucket, sums, users, active, payments), the currency the first of a list. Groups
+ * without payments are in that of all others.
  */
 export function currencyGroupsSql(question: Question, rows: readonly string[], limit: number) {
   const places = placesOf(limit);
