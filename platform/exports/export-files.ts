@@ -18,6 +18,8 @@ import {
 import { join } from 'node:path';
 
 const idFile = 'directory-id';
+/** A file made between the look into a folder and its removal is removed by another try, 100 to 300 ms later. */
+const besideWriters = { recursive: true, force: true, maxRetries: 3 } as const;
 
 export class ExportFiles {
   readonly directory: string;
@@ -96,8 +98,9 @@ export class ExportFiles {
     return (await unlessGone(stat(join(this.#in(projectId, id), name))))?.size;
   }
 
+  /** Throws ENOTEMPTY where somebody writes into it all the while. */
   async remove(projectId: string, id: string): Promise<void> {
-    await rm(this.#in(projectId, id), { recursive: true, force: true });
+    await rm(this.#in(projectId, id), besideWriters);
   }
 
   /** Every export that has files, or had some. */
@@ -116,7 +119,7 @@ export class ExportFiles {
   }
 
   async removeProject(projectId: string): Promise<void> {
-    await rm(join(this.directory, projectId), { recursive: true, force: true });
+    await rm(join(this.directory, projectId), besideWriters);
   }
 
   #in(projectId: string, id: string): string {

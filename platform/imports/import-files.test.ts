@@ -45,6 +45,15 @@ it('a file grows where the next part begins where it ends', async () => {
   expect(await files.findLive('parts')).toMatchObject({ isCanceled: true });
 });
 
+it('imports of several projects that end at one moment are all removed', async () => {
+  const projects = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (let round = 0; round < 50; round++) {
+    for (const project of projects) await files.begin(project, record(round));
+    await Promise.all(projects.map((project) => files.end(project, record(round))));
+    expect((await files.liveProjects()).filter((name) => projects.includes(name))).toEqual([]);
+  }
+});
+
 it('what comes for one that has ended meets nothing of the next', async () => {
   await files.begin('late', record(1));
   const before = await files.findLive('late');

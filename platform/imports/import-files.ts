@@ -164,9 +164,10 @@ export class ImportFiles {
     await this.removeGone();
   }
 
-  /** Also what a kill left. */
-  removeGone(): Promise<void> {
-    return rm(this.#gone, { recursive: true, force: true });
+  /** Also what a kill left. The folder itself stays: another removal may be about to move something into it. */
+  async removeGone(): Promise<void> {
+    for (const name of await namesIn(this.#gone))
+      await rm(join(this.#gone, name), { recursive: true, force: true, maxRetries: 3 });
   }
 
   /** How long ago the directory of an import was made or last changed; 0 where there is none. */

@@ -9,6 +9,7 @@ import type { BucketRoom } from '../../platform/broker/bucket-room.ts';
 import { BucketFull } from '../../platform/broker/record-bucket.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type ExportRecord, hasEnded, maxExports } from '../../platform/exports/export-record.ts';
+import type { Log } from '../../platform/log.ts';
 import type {
   CancelRequest,
   CreateRequest,
@@ -29,8 +30,9 @@ export interface RpcParts {
   bucketRoom?: Pick<BucketRoom, 'isScarce' | 'refused'> | undefined;
   room: KeptRoom;
   /** Removes the files of an export at once; what is written at that moment is left to a turn. */
-  removeFiles?(projectId: string, id: string): Promise<void>;
+  removeFiles?: (projectId: string, id: string) => Promise<void>;
   clock: Clock;
+  log: Log;
 }
 
 /** Of a key or a customer: so many at once, then two a minute. */
@@ -96,12 +98,25 @@ export function createExportsRpc(parts: RpcParts) {
           found.revision,
         );
         if (written.kind !== 'written') continue;
-        if (ended.directoryId === directoryId) await parts.removeFiles?.(projectId, id);
+        if (ended.directoryId === directoryId) await removeAtOnce(parts, projectId, id);
         return {};
       }
       throw new ConnectError('the export changes all the time, try again', Code.Unavailable);
     },
   };
+}
+
+/** The record says that it has files until a turn has removed them: a disk that refuses is no error of a caller. */
+async function removeAtOnce(
+  { removeFiles, log }: Pick<RpcParts, 'removeFiles' | 'log'>,
+  projectId: string,
+  id: string,
+): Promise<void> {
+  try {
+    await removeFiles?.(projectId, id);
+  } catch (error) {
+    log.warn({ projectId, exportId: id, err: error }, 'files of a cancelled export stay');
+  }
 }
 
 /** Takes a free place, else the one that ended first. Throws resource_exhausted where all are in use. */

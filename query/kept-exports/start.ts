@@ -122,7 +122,7 @@ export async function openKeptExports(options: KeptExportsOptions): Promise<Kept
   const { bucketRoom } = options;
   const find = createFindExport(bucket, clock);
   const rpc = createExportsRpc({
-    ...{ bucket, find, directoryId, bucketRoom, room, clock },
+    ...{ bucket, find, directoryId, bucketRoom, room, clock, log },
     readSegments: parts.readSegments,
     removeFiles: (projectId, id) => files.remove(projectId, id),
   });
