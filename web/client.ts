@@ -11,7 +11,12 @@ import { createConnectTransport } from '@connectrpc/connect-web';
 import { signal } from '@preact/signals';
 import { fetchOnce } from './browser/early-calls.ts';
 import { askedAgainSeconds, retryAfterSeconds } from './retries/retries.ts';
-import { refreshSession, session, accessToken as tokenOfSession } from './session.ts';
+import {
+  RenewalPostponed,
+  refreshSession,
+  session,
+  accessToken as tokenOfSession,
+} from './session.ts';
 
 /** Whether the last call reached the service. The shell says so while it is false. */
 export const isReachable = signal(true);
@@ -49,8 +54,15 @@ export const plainLoss: Interceptor = (next) => async (request) => {
   }
 };
 
-/** The token could not be renewed: the service is asked until it answers, and pages that failed ask again then. */
-function notRenewed(): ConnectError {
+/**
+ * The token could not be renewed: the service is asked until it answers, and pages that failed ask again then. A busy
+ * one has answered, and is asked again when it said.
+ */
+function notRenewed(cause: unknown): ConnectError {
+  if (cause instanceof RenewalPostponed) {
+    const seconds = String(Math.max(1, cause.waitSeconds));
+    return new ConnectError(cause.message, Code.ResourceExhausted, { 'retry-after': seconds });
+  }
   isReachable.value = false;
   return lost();
 }
@@ -59,8 +71,8 @@ function notRenewed(): ConnectError {
 export async function accessToken(): Promise<string | undefined> {
   try {
     return await tokenOfSession();
-  } catch {
-    throw notRenewed();
+  } catch (cause) {
+    throw notRenewed(cause);
   }
 }
 
@@ -77,7 +89,7 @@ const withSession: Interceptor = (next) => async (request) => {
     if (error.code === Code.Unavailable) isReachable.value = false;
     else if (error.code !== Code.Canceled) hear();
     if (error.code !== Code.Unauthenticated || request.stream || !token) throw error;
-    await refreshSession(token).catch(() => Promise.reject(notRenewed()));
+    await refreshSession(token).catch((cause) => Promise.reject(notRenewed(cause)));
     const renewed = await accessToken();
     if (!renewed) throw error;
     request.header.set('authorization', `Bearer ${renewed}`);

@@ -121,8 +121,33 @@ async function markRenewal(renewedMs: number): Promise<void> {
   });
 }
 
+/** The service was too busy to renew the token, and has said when it can be asked again. */
+export class RenewalPostponed extends Error {
+  readonly #againMs: number;
+
+  constructor(waitSeconds: number) {
+    super('The service is too busy to renew your session.');
+    this.#againMs = performance.now() + waitSeconds * 1000;
+  }
+
+  /** Whole seconds until then; 0 once it is there. */
+  get waitSeconds(): number {
+    return Math.max(0, Math.ceil((this.#againMs - performance.now()) / 1000));
+  }
+}
+
+let postponed: RenewalPostponed | undefined;
+
+/** undefined where the answer says no time. */
+function postponedBy(response: Response): RenewalPostponed | undefined {
+  const seconds = Number(response.headers.get('retry-after'));
+  return response.status === 429 && seconds > 0 ? new RenewalPostponed(seconds) : undefined;
+}
+
 /** Spends the cookie; undefined where the service refuses it. Throws where the service gives no answer to it. */
 async function askToken(): Promise<Answer | undefined> {
+  // Whoever asks meanwhile is told what the service said.
+  if (postponed && postponed.waitSeconds > 0) throw postponed;
   const response = await fetch('/public.auth.v1.AuthService/RefreshToken', {
     ...{ method: 'POST', body: '{}' },
     headers: { 'content-type': 'application/json', 'x-session': 'cookie' },
@@ -130,6 +155,8 @@ async function askToken(): Promise<Answer | undefined> {
     keepalive: true,
   });
   if (response.status === 401) return undefined;
+  postponed = postponedBy(response);
+  if (postponed) throw postponed;
   if (!response.ok) throw new Error(`the service answered ${response.status}`);
   const answer: Answer = await response.json();
   return answer;
@@ -177,7 +204,10 @@ export async function accessToken(): Promise<string | undefined> {
   return renewed.state === 'signed-in' ? renewed.accessToken : undefined;
 }
 
-/** At the start of a page: asks for the session of the cookie, waiting longer each time while the service is away. */
+/**
+ * At the start of a page: asks for the session of the cookie, waiting longer each time while the service is away, and as
+ * long as a busy one says.
+ */
 export async function resumeSession(waitMs = 500): Promise<void> {
   if (localStorage.getItem(mark) === null) {
     session.value = { state: 'signed-out' };
@@ -185,7 +215,8 @@ export async function resumeSession(waitMs = 500): Promise<void> {
   }
   try {
     await refreshSession();
-  } catch {
-    window.setTimeout(() => void resumeSession(Math.min(waitMs * 2, 10_000)), waitMs);
+  } catch (cause) {
+    const toldMs = cause instanceof RenewalPostponed ? cause.waitSeconds * 1000 : waitMs;
+    window.setTimeout(() => void resumeSession(Math.min(waitMs * 2, 10_000)), toldMs);
   }
 }

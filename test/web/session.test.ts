@@ -6,7 +6,7 @@ import { hasBrowser } from '../harness/clients/browser.ts';
 import { press, typeInto } from '../harness/web/keyboard.ts';
 import { untilHolds } from '../harness/web/page-condition.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
-import { patienceMs } from '../harness/web/web-app.ts';
+import { patienceMs, type Reader } from '../harness/web/web-app.ts';
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
@@ -32,6 +32,31 @@ const listen = (page: Page | undefined) =>
 
 describe.runIf(hasBrowser)('a session', () => {
   const app = useWebApp();
+
+  /** A page whose own session is known to the test, in `heard`. */
+  async function pageThatHears(reader: Reader): Promise<Page> {
+    const page = await reader.openTab('/sign-in?to=/account');
+    await typeInto(page, 'E-mail', app.admin.email);
+    await typeInto(page, 'Password', app.admin.password);
+    await page.keyboard.press('Enter');
+    await heading(page, 'Account').waitFor();
+    // A tab that opens tells the others its session.
+    await listen(page);
+    const other = await reader.openTab('/account');
+    await untilHolds(page, 'globalThis.heard?.accessToken');
+    await other.close();
+    return page;
+  }
+
+  /** Makes the page's token another one, for all its tabs. */
+  async function changeSession(page: Page, change: object): Promise<void> {
+    await page.evaluate(`globalThis.change = ${JSON.stringify(change)};
+      new BroadcastChannel('millrace-session').postMessage({ ...heard, ...change })`);
+    await untilHolds(
+      page,
+      'Object.entries(change).every(([name, value]) => heard[name] === value)',
+    );
+  }
 
   it('begins with one click on the address of the start, once', async () => {
     const { hash } = new URL(app.stack.openUrl ?? '');
@@ -179,23 +204,9 @@ describe.runIf(hasBrowser)('a session', () => {
       await reader.context.route('**/RefreshToken', (route) =>
         isAway ? route.fulfill({ status: 503, body: '{}' }) : route.continue(),
       );
-      const page = await reader.openTab('/sign-in?to=/account');
-      await typeInto(page, 'E-mail', app.admin.email);
-      await typeInto(page, 'Password', app.admin.password);
-      await page.keyboard.press('Enter');
-      await heading(page, 'Account').waitFor();
-      // A tab that opens tells the others its session.
-      await listen(page);
-      const other = await reader.openTab('/account');
-      await untilHolds(page, 'globalThis.heard?.accessToken');
-      await other.close();
+      const page = await pageThatHears(reader);
       isAway = true;
-      await page.evaluate(`globalThis.change = ${JSON.stringify(change)};
-        new BroadcastChannel('millrace-session').postMessage({ ...heard, ...change })`);
-      await untilHolds(
-        page,
-        'Object.entries(change).every(([name, value]) => heard[name] === value)',
-      );
+      await changeSession(page, change);
       await press(page, 'link', 'Millrace');
       const fault = page.getByRole('alert').filter({ hasText: 'The service did not answer.' });
       await fault.first().waitFor();
@@ -209,6 +220,40 @@ describe.runIf(hasBrowser)('a session', () => {
       await reader.context.close();
     },
   );
+
+  it('is renewed no sooner than a busy service says, which is no service that is away', async () => {
+    const reader = await app.newReader();
+    const waitSeconds = 3;
+    const tooSoon: number[] = [];
+    let isBusy = false;
+    let busyUntilMs = 0;
+    await reader.context.route('**/RefreshToken', (route) => {
+      const nowMs = performance.now();
+      const isFirst = isBusy && busyUntilMs === 0;
+      // The browser counts from the answer, which comes later than this.
+      if (isFirst) busyUntilMs = nowMs + waitSeconds * 1000;
+      if (nowMs >= busyUntilMs) return route.continue();
+      if (!isFirst) tooSoon.push(busyUntilMs - nowMs);
+      const headers = { 'retry-after': String(waitSeconds) };
+      return route.fulfill({ status: 429, headers, json: {} });
+    });
+    const page = await pageThatHears(reader);
+    isBusy = true;
+    await changeSession(page, { accessToken: 'ended' });
+    // The bar would say that the service is away, be it for a moment.
+    await page.evaluate(`new MutationObserver(() => { globalThis.wasAway = true; }).observe(
+      document.querySelector('.connection'), { attributes: true, childList: true, subtree: true })`);
+    await press(page, 'link', 'Millrace');
+    const fault = page.getByRole('alert').filter({ hasText: 'The page asks again by itself in' });
+    await fault.first().waitFor();
+    await page.waitForResponse(
+      (response) => response.ok() && response.url().includes('.insights.'),
+    );
+    await expect.poll(() => fault.count(), { timeout: patienceMs }).toBe(0);
+    expect(tooSoon).toEqual([]);
+    expect(await page.evaluate('globalThis.wasAway')).toBeUndefined();
+    await reader.context.close();
+  });
 
   it('begins by a link that the page shows where no mail server is set', async () => {
     const reader = await app.newReader();
