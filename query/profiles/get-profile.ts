@@ -22,6 +22,7 @@ import { idBytesSql, mergedSql, noRootSql, profileIdSql } from '../identity/iden
 import type { JsonStandIns } from '../json-codec.ts';
 import { readRows, type Statement } from '../read-rows.ts';
 import { readMergedList } from './merged-list.ts';
+import type { Read } from './profile-page.ts';
 import {
   activitySql,
   fewRows,
@@ -34,6 +35,7 @@ import {
   type StoredActivity,
   type StoredProfile,
 } from './stored-profile.ts';
+import { addWorth, tooManyPayments } from './worth/profile-worth.ts';
 
 // Far above one profile's row and the totals of its events.
 const maxRowCharacters = 4_194_304;
@@ -55,13 +57,13 @@ interface FoundProfile {
 export async function getProfile(
   options: GetProfileOptions,
   projectId: string,
-  { id }: GetRequest,
+  { id, withWorth }: GetRequest,
   deadline: Deadline,
   standIns: JsonStandIns | undefined,
 ): Promise<GetResponse> {
   const found = await findProfile(options, projectId, id, deadline);
   return create(GetResponseSchema, {
-    profile: await withMerged(options, projectId, found, deadline, standIns),
+    profile: await wholeProfile(options, projectId, { ...found, withWorth }, deadline, standIns),
   });
 }
 
@@ -69,7 +71,7 @@ export async function getProfile(
 export async function getProfileByExternalId(
   { clickhouse }: GetProfileOptions,
   projectId: string,
-  { externalId }: GetByExternalIdRequest,
+  { externalId, withWorth }: GetByExternalIdRequest,
   deadline: Deadline,
   standIns: JsonStandIns | undefined,
 ): Promise<GetByExternalIdResponse> {
@@ -80,19 +82,34 @@ export async function getProfileByExternalId(
   const found = await readNamed(clickhouse, projectId, externalId, deadline);
   if (found === undefined) throw new ConnectError('no profile has this externalId', Code.NotFound);
   return create(GetByExternalIdResponseSchema, {
-    profile: await withMerged({ clickhouse }, projectId, found, deadline, standIns),
+    profile: await wholeProfile(
+      { clickhouse },
+      projectId,
+      { ...found, withWorth },
+      deadline,
+      standIns,
+    ),
   });
 }
 
-async function withMerged(
+async function wholeProfile(
   { clickhouse }: GetProfileOptions,
   projectId: string,
-  { stored, activity }: FoundProfile,
+  { stored, activity, withWorth }: FoundProfile & { withWorth: boolean },
   deadline: Deadline,
   standIns: JsonStandIns | undefined,
 ): Promise<Profile> {
   const profile = profileMessage(projectId, stored, activity, standIns);
   profile.merged = await readMergedList(clickhouse, projectId, stored, deadline);
+  if (withWorth) {
+    const read: Read = async (statement, maxRows) => {
+      const bounds = { deadline, maxRows, maxCharacters: maxRowCharacters };
+      const result = await readRows(clickhouse, statement, bounds);
+      if (result.kind === 'rows') return result;
+      throw new ConnectError(tooManyPayments, Code.ResourceExhausted);
+    };
+    await addWorth(read, projectId, [profile]);
+  }
   return profile;
 }
 

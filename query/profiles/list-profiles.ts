@@ -29,6 +29,7 @@ import { decodeOrderPlace, readProfileOrder } from './profile-order.ts';
 import { findProfiles, type Read } from './profile-page.ts';
 import { afterToken, readProfileSelection } from './profile-selection.ts';
 import { profileMessage, type StoredProfile } from './stored-profile.ts';
+import { addWorth, tooManyPayments } from './worth/profile-worth.ts';
 
 const pageSize = 100;
 /** Profiles read ahead after the first page: finding the next profiles is most of a page's cost. */
@@ -68,9 +69,11 @@ export async function* listProfiles(
       ? 'the profiles are too large to be read'
       : 'there are too many profiles to be ordered: leave orderBy out';
   const read: Read = (statement, maxRows) => rowsOf(options, statement, maxRows, tooLarge);
+  const readWorth: Read = (statement, maxRows) =>
+    rowsOf(options, statement, maxRows, tooManyPayments);
   if (order !== undefined) {
     const { conditions, condition } = selection;
-    yield await orderedPage(
+    const page = await orderedPage(
       read,
       {
         ...{ projectId, project, bindings, order, conditions, pageSize },
@@ -81,6 +84,8 @@ export async function* listProfiles(
       },
       standIns,
     );
+    if (request.withWorth) await addWorth(readWorth, projectId, page.profiles);
+    yield page;
     return;
   }
   let after = afterToken(request, (token) => decodeCursor(token, selection.conditions));
@@ -104,7 +109,9 @@ export async function* listProfiles(
       response.profiles = page.map((stored) =>
         profileMessage(projectId, stored, activities.get(stored.id), standIns),
       );
+      if (request.withWorth) await addWorth(readWorth, projectId, response.profiles);
       yield response;
+      if (request.withWorth) return;
     }
     if (!hasMore) return;
     if (wanted === pageSize) await delay(leaveMs);

@@ -198,6 +198,7 @@ export function afterToken<P>(
 function conditionBytes(projectId: string, request: ListRequest): Uint8Array {
   const conditions = clone(ListRequestSchema, request);
   conditions.pageToken = '';
+  conditions.withWorth = false;
   const bytes = toBinary(ListRequestSchema, conditions, { writeUnknownFields: false });
   return Buffer.concat([Buffer.from(`profiles\0${projectId}\0`), bytes]);
 }

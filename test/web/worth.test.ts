@@ -1,6 +1,7 @@
 // What a user's page says of payments, of the first source and of visits, in a real browser, beside what was sent.
 
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
@@ -22,6 +23,7 @@ const hourMs = 3_600_000;
 describe.runIf(hasBrowser)('the page of a user', () => {
   const app = useWebApp();
   let reader: Reader & { page: Page };
+  let adaPath: string;
   const [first, second] = [randomUUID(), randomUUID()];
   const startMs = Date.now() - 5 * hourMs;
   const at = (sessionId: string, afterMs: number, fields: Parameters<typeof newEvent>[0]) =>
@@ -69,7 +71,8 @@ describe.runIf(hasBrowser)('the page of a user', () => {
       () => profileOf(app.stack, 'ada'),
       (profile) => profile !== undefined,
     );
-    reader = await app.signedIn(`/p/${app.stack.projectId}/profiles/${ada?.id}`);
+    adaPath = `/p/${app.stack.projectId}/profiles/${ada?.id}`;
+    reader = await app.signedIn(adaPath);
   });
 
   const tile = (name: string) => reader.page.locator('.numbers > div', { hasText: name });
@@ -103,5 +106,75 @@ describe.runIf(hasBrowser)('the page of a user', () => {
     await page.getByRole('button', { name: 'Unfold all' }).press('Enter');
     await expect.poll(open, { timeout }).toEqual([true, true]);
     expect(faults).toEqual([]);
+  });
+
+  describe('the list of users', () => {
+    let list: Reader & { page: Page };
+    beforeAll(async () => {
+      list = await app.signedIn('/account');
+      // Whether the service can say what users are worth: the tag of with_worth is 0xc8 0x01.
+      await list.page.route('**/ProfilesService/List', (route) => {
+        const isAsked = route
+          .request()
+          .postDataBuffer()
+          ?.includes(Buffer.from([0xc8, 0x01]));
+        return fails && isAsked ? route.fulfill({ contentType, body: tooMuch }) : route.continue();
+      });
+      await list.page.goto(adaPath.replace(/\/[^/]+$/, ''));
+    });
+    let fails = false;
+    const contentType = 'application/connect+proto';
+    const error = JSON.stringify({ error: { code: 'resource_exhausted', message: 'too many' } });
+    const tooMuch = Buffer.concat([Buffer.from([2, 0, 0, 0, error.length]), Buffer.from(error)]);
+    const row = (who: string) => list.page.locator('.table-row', { hasText: who });
+    const head = (name: string) => list.page.getByRole('columnheader', { name });
+
+    it('has what each paid and where they came from, as the page of one', async () => {
+      const { page } = list;
+      await row('ada').getByText('3,000.30 EUR, 1,200 USD').waitFor();
+      await row('ada').getByText('Google, newsletter / email').waitFor();
+      await row('7 EUR').getByText('Direct / none').waitFor();
+      // Nobody can sort by them.
+      expect(await head('Lifetime value').getByRole('button').count()).toBe(0);
+      expect(await head('First source').getByRole('button').count()).toBe(0);
+      expect(await axe(page)).toEqual([]);
+    });
+
+    it('has them in a file of its rows, as they are stored', async () => {
+      const { page } = list;
+      await page.getByRole('button', { name: 'Export' }).press('Enter');
+      const coming = page.waitForEvent('download');
+      await page.getByRole('menuitem', { name: 'CSV of these rows and columns' }).press('Enter');
+      const [names = '', ...rows] = readFileSync(await (await coming).path(), 'utf8').split('\r\n');
+      expect(names).toBe(
+        'Who,Last seen,Events,Views,Visits,Lifetime value,First source,Place,Device',
+      );
+      const ada = rows.find((one) => one.startsWith('ada,'));
+      expect(ada).toContain(',7,2,2,3000.3 EUR; 1200 USD,"www.google.com, newsletter / email",');
+    });
+
+    it('has the columns that somebody chose, and the address names', async () => {
+      const { page, faults } = list;
+      await page.getByRole('button', { name: 'Columns' }).press('Enter');
+      await page.getByRole('menuitemcheckbox', { name: 'First source' }).press('Enter');
+      await page.waitForURL((url) => url.searchParams.get('worth') === 'value');
+      await expect.poll(() => head('First source').count(), { timeout }).toBe(0);
+      await row('ada').getByText('3,000.30 EUR, 1,200 USD').waitFor();
+      await page.getByRole('button', { name: 'Columns' }).press('Enter');
+      await page.getByRole('menuitemcheckbox', { name: 'Lifetime value' }).press('Enter');
+      await page.waitForURL((url) => url.searchParams.get('worth') === 'none');
+      await expect.poll(() => head('Lifetime value').count(), { timeout }).toBe(0);
+      expect(faults).toEqual([]);
+    });
+
+    it('is there without them where the service cannot say it', async () => {
+      fails = true;
+      const { page } = list;
+      await page.goto(adaPath.replace(/\/[^/]+$/, ''));
+      await page.getByText('Their payments are too many to be read in time.').waitFor();
+      await row('ada').waitFor();
+      expect(await head('Lifetime value').count()).toBe(0);
+      expect(await head('Last seen').getByRole('button').count()).toBe(1);
+    });
   });
 });

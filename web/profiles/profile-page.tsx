@@ -18,7 +18,7 @@ import { ErasureState } from './erasure-state.tsx';
 import { ProfileHead } from './profile-head.tsx';
 import { deviceOf, placeOf, profilesClient } from './profiles-client.ts';
 import { Visits } from './visits.tsx';
-import { FirstSource, LifetimeValue } from './worth/worth-tiles.tsx';
+import { WorthTiles } from './worth/worth-tiles.tsx';
 import '../styles/profiles.css';
 
 export function Page({ params }: PageProps) {
@@ -66,8 +66,7 @@ function Numbers({ projectId, profile }: { projectId: string; profile: Profile }
         <dt>Visits</dt>
         <dd>{figure(activity?.sessions ?? 0n)}</dd>
       </div>
-      <LifetimeValue projectId={projectId} profile={profile} />
-      <FirstSource projectId={projectId} profile={profile} />
+      <WorthTiles projectId={projectId} profile={profile} />
       <div>
         <dt>First seen</dt>
         <dd class="small">

@@ -9,11 +9,18 @@ import type { ProfileSort } from './profile-sort.ts';
 
 export const profilesClient = createClient(ProfilesService, transport);
 
-/** One page, the newest first without a sort. The service would stream page after page: the first is taken. */
+/** Whom a list has, how it is sorted, and whether it says what each is worth. */
+interface ProfilesAsked extends SegmentFilter {
+  conditions: readonly Condition[];
+  /** The newest first unless given. */
+  sort: ProfileSort | undefined;
+  withWorth: boolean;
+}
+
+/** One page. The service would stream page after page: the first is taken. */
 export async function loadProfiles(
   projectId: string,
-  { conditions, ...segments }: { conditions: readonly Condition[] } & SegmentFilter,
-  sort: ProfileSort | undefined,
+  { conditions, sort, ...rest }: ProfilesAsked,
   pageToken: string,
   end: AbortSignal,
 ): Promise<{ rows: Profile[]; next: string }> {
@@ -22,7 +29,7 @@ export async function loadProfiles(
   const enough = new AbortController();
   const signal = AbortSignal.any([end, enough.signal]);
   try {
-    const request = { pageToken, ...groups, ...segments, ...sort };
+    const request = { pageToken, ...groups, ...rest, ...sort };
     for await (const part of profilesClient.list(request, inProject(projectId, signal)))
       return { rows: part.profiles, next: part.nextPageToken ?? '' };
   } finally {
@@ -31,8 +38,8 @@ export async function loadProfiles(
   return { rows: [], next: '' };
 }
 
-/** Whether the project has more profiles than the service sorts. A limit of calls says when to ask again. */
-export function isTooManyToSort(cause: unknown): boolean {
+/** Whether there are more profiles, or payments, than the service reads. A limit of calls says when to ask again. */
+export function isTooMuch(cause: unknown): boolean {
   const { code, metadata } = ConnectError.from(cause);
   if (code === Code.ResourceExhausted) return !metadata.has('retry-after');
   return code === Code.DeadlineExceeded;

@@ -2,7 +2,7 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { download } from '../browser/download.ts';
 import { explain, inProject } from '../client.ts';
 import { ExportMenu } from '../exports/export-menu.tsx';
 import { botsOf, withoutBots } from '../filter/bots.tsx';
@@ -12,87 +12,34 @@ import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
 import { exportParams, isEmpty, writeSegments } from '../filter/segment-names.ts';
-import { MarkedDevice, MarkedPlace } from '../marks/marked.tsx';
 import { usePages } from '../pages.ts';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
-import { Time } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { figure, plural } from '../ui/figures.ts';
+import { plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { Table } from '../ui/table.tsx';
 import { Nobody } from './nobody.tsx';
+import { ColumnsMenu, shownColumns, worthShown } from './profile-columns.tsx';
 import { profileSort } from './profile-sort.ts';
-import {
-  deviceOf,
-  isTooManyToSort,
-  loadProfiles,
-  nameOf,
-  placeOf,
-  profilesClient,
-} from './profiles-client.ts';
-import { TraitColumnsMenu, traitColumns } from './trait-columns.tsx';
-
-const columns: Column<Profile>[] = [
-  { name: 'Who', order: 'name', width: 'minmax(150px, 2fr)', cell: nameOf },
-  {
-    name: 'Last seen',
-    order: 'last-seen',
-    width: '120px',
-    cell: ({ activity }) => <Time at={activity?.lastSeen} />,
-  },
-  {
-    name: 'Events',
-    order: 'events',
-    width: '70px',
-    isNumber: true,
-    cell: ({ activity }) => figure(activity?.totalEvents ?? 0n),
-  },
-  {
-    name: 'Views',
-    order: 'views',
-    width: '70px',
-    isNumber: true,
-    cell: ({ activity }) => figure(activity?.pageviews ?? 0n),
-  },
-  {
-    name: 'Visits',
-    order: 'visits',
-    width: '70px',
-    isNumber: true,
-    cell: ({ activity }) => figure(activity?.sessions ?? 0n),
-  },
-  {
-    name: 'Place',
-    order: 'place',
-    width: 'minmax(90px, 1fr)',
-    cell: (profile) => (
-      <MarkedPlace country={profile.activity?.country}>{placeOf(profile)}</MarkedPlace>
-    ),
-  },
-  {
-    name: 'Device',
-    order: 'device',
-    width: 'minmax(120px, 1.4fr)',
-    cell: (profile) => (
-      <MarkedDevice browser={profile.activity?.browser} os={profile.activity?.os}>
-        {deviceOf(profile)}
-      </MarkedDevice>
-    ),
-  },
-];
+import { isTooMuch, loadProfiles, profilesClient } from './profiles-client.ts';
+import { rowsCsv } from './rows-csv.ts';
 
 export function Page({ params }: PageProps) {
   const projectId = params['project'] ?? '';
   const conditions = readConditions(address.value.query.get('f') ?? '');
   const segments = segmentsOfAddress();
   const { sort, sorting } = profileSort();
+  const withWorth = worthShown().length > 0;
   const bots = botsOf(useSeenVisitors(projectId));
   const all = withoutBots(conditions, bots);
   const asked = { conditions: all, ...segments };
   const whom = `${writeSegments(segments)} ${writeConditions(all) ?? ''}`;
-  const key = bots && `profiles ${projectId} ${whom} ${JSON.stringify(sort)}`;
-  const { isUnsorted, ...list } = useProfiles(projectId, key, asked, sort);
+  const key = bots && `profiles ${projectId} ${whom} ${JSON.stringify(sort)} ${withWorth}`;
+  const { isUnsorted, isWithoutWorth, ...list } = useProfiles(projectId, key, asked, {
+    ...{ sort, withWorth },
+  });
+  const columns = shownColumns(isWithoutWorth);
   const { rows, error, isLoading, hasMore, more, reload } = list;
   // The list stays while it is sorted anew, and the focus on its heads.
   const wasShown = useRef(false);
@@ -116,6 +63,7 @@ export function Page({ params }: PageProps) {
             <p class="hint" aria-live="polite">
               {plural(rows.length, 'user')} {hasMore ? 'loaded, more as you scroll' : ''}
               {isUnsorted ? ' They are too many to sort: the newest come first.' : ''}
+              {isWithoutWorth ? ' Their payments are too many to be read in time.' : ''}
             </p>
             <div class="row">
               <ExportMenu
@@ -125,15 +73,16 @@ export function Page({ params }: PageProps) {
                   params: exportParams(segments),
                   conditions: all,
                 }}
+                onShown={() => download('users.csv', 'text/csv', rowsCsv(rows, columns))}
               />
-              <TraitColumnsMenu rows={rows} />
+              <ColumnsMenu rows={rows} />
             </div>
           </div>
           <Table
             label="Users"
             rows={rows}
             {...(isUnsorted ? {} : { sorting })}
-            columns={[...columns, ...traitColumns()]}
+            columns={columns}
             rowKey={({ id }) => id}
             onOpen={({ id }) => navigate(`/p/${projectId}/profiles/${id}`)}
             onEnd={more}
@@ -145,28 +94,43 @@ export function Page({ params }: PageProps) {
   );
 }
 
-/** Sorted, where the service can: `isUnsorted` says that it could not, and that the newest come first. */
+type Way = Pick<Parameters<typeof loadProfiles>[1], 'sort' | 'withWorth'>;
+
+/**
+ * As it is asked for, where the service can: `isWithoutWorth` and `isUnsorted` say that it could not in time, and that
+ * the newest come first.
+ */
 function useProfiles(
   projectId: string,
   key: string | undefined,
-  asked: Parameters<typeof loadProfiles>[1],
-  sort: Parameters<typeof loadProfiles>[2],
+  whom: Omit<Parameters<typeof loadProfiles>[1], keyof Way>,
+  asked: Way,
 ) {
-  // The key of a list that the service could not sort.
-  const [unsorted, setUnsorted] = useState<string>();
-  const isUnsorted = key !== undefined && unsorted === key;
+  // How the list of a key is read where the service could not read it as it was asked for.
+  const [other, setOther] = useState<{ key: string; way: Way }>();
+  const way = key !== undefined && other?.key === key ? other.way : asked;
   const list = usePages(key, async (token, end) => {
-    if (!isUnsorted) {
+    for (let next: Way | undefined = way; ; ) {
       try {
-        return await loadProfiles(projectId, asked, sort, token, end);
+        return await loadProfiles(projectId, { ...whom, ...next }, token, end);
       } catch (cause) {
-        if (end.aborted || token !== '' || !isTooManyToSort(cause)) throw cause;
-        setUnsorted(key);
+        next = lighter(next, asked, token === '');
+        if (end.aborted || key === undefined || !next || !isTooMuch(cause)) throw cause;
+        setOther({ key, way: next });
       }
     }
-    return loadProfiles(projectId, asked, undefined, token, end);
   });
-  return { ...list, isUnsorted };
+  return {
+    ...list,
+    isUnsorted: asked.sort !== undefined && way.sort === undefined,
+    isWithoutWorth: asked.withWorth && !way.withWorth,
+  };
+}
+
+/** What is tried after `way`: without the worth, then in another order, which cannot go on behind a page. */
+function lighter({ sort, withWorth }: Way, asked: Way, isFirstPage: boolean): Way | undefined {
+  if (withWorth) return { sort, withWorth: false };
+  return sort && isFirstPage ? { sort: undefined, withWorth: asked.withWorth } : undefined;
 }
 
 function Filters(props: Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bots'>) {

@@ -14,7 +14,7 @@ import { Time, toDate } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { milliseconds, plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
-import { sumsOf, sumTexts } from './worth/payments.ts';
+import { broughtTexts } from './worth/payments.ts';
 
 const activity = createClient(ActivityService, transport);
 const pageSize = 200;
@@ -108,7 +108,7 @@ function Summary({ visit }: { visit: ActivityEvent[] }) {
       <span class="hint clip grow" title={page}>
         {`${plural(visit.length, 'event')}${length}${page ? `, from ${page}` : ''}`}
       </span>
-      <span>{sumTexts(sumsOf(visit)).join(', ')}</span>
+      <span>{broughtTexts(visit).join(', ')}</span>
     </>
   );
 }

@@ -123,8 +123,10 @@ function People({
   const list = usePages(key, (token, end) =>
     loadProfiles(
       projectId,
-      { conditions: [], segments: [id], notInSegments: [] },
-      undefined,
+      {
+        ...{ conditions: [], segments: [id], notInSegments: [] },
+        ...{ sort: undefined, withWorth: false },
+      },
       token,
       end,
     ),

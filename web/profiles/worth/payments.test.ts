@@ -4,7 +4,7 @@ import {
   type PropertyValue,
   PropertyValueSchema,
 } from '../../../proto/gen/common/v1/property_value_pb.js';
-import { sumsOf, sumTexts } from './payments.ts';
+import { broughtTexts, sumText } from './payments.ts';
 
 const ofDouble = (value: number) =>
   create(PropertyValueSchema, { value: { case: 'doubleValue', value } });
@@ -21,7 +21,7 @@ function paid(amount: PropertyValue | undefined, currency?: string) {
     },
   };
 }
-const texts = (...events: ReturnType<typeof paid>[]) => sumTexts(sumsOf(events));
+const texts = (...events: ReturnType<typeof paid>[]) => broughtTexts(events);
 
 it('adds up each currency apart, the one with the most payments first', () => {
   const dollars = paid(ofInt(1_000n), 'USD');
@@ -50,4 +50,10 @@ it('takes refunds off, and rounds to two places', () => {
 it('knows no payment without a number', () => {
   expect(texts(paid(undefined, 'EUR'), paid(ofText('5'), 'EUR'))).toEqual([]);
   expect(texts(paid(ofDouble(Number.NaN)), paid(ofDouble(Number.POSITIVE_INFINITY)))).toEqual([]);
+});
+
+it('writes the decimal texts of the service likewise', () => {
+  expect(sumText({ amount: '3001.3', currency: 'EUR' })).toBe('3,001.30 EUR');
+  expect(sumText({ amount: '-0.004', currency: 'EUR' })).toBe('0.00 EUR');
+  expect(sumText({ amount: '9007199254740993.25' })).toBe('9,007,199,254,740,993.25 no currency');
 });

@@ -1,11 +1,16 @@
-// What payments of a user add up to, each currency apart: no number is made of two. A payment is an event with a number
-// in `amount`, as in questions of revenue (docs/insights.md); refunds are negative ones.
+// Sums of payments as texts, each currency apart: no number is made of two. What a user paid is the service's to add up
+// (ProfileWorth); what a visit brought is added up here, of the events that are shown. A payment is an event with a
+// number in `amount`, as in questions of revenue (docs/insights.md); refunds are negative ones.
 
 import type { ActivityEvent } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
+import type { CurrencySum } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { textOf } from '../../event/value.ts';
 import { figure } from '../../ui/figures.ts';
 
 type Payer = Pick<ActivityEvent, 'customProperties'>;
+
+/** `amount`: a decimal number's text; no `currency` where the payments name none. */
+export type Sum = Pick<CurrencySum, 'amount' | 'currency'>;
 
 /** An exact decimal number: `digits` divided by ten to the power of `scale`. */
 interface Decimal {
@@ -13,10 +18,8 @@ interface Decimal {
   scale: number;
 }
 
-/** By currency as it was sent, '' where none was: the sum, and how many payments it is made of. */
-export type Sums = ReadonlyMap<string, { sum: Decimal; payments: number }>;
-
-export function sumsOf(events: readonly Payer[]): Sums {
+/** What events brought, as texts: the currency with the most payments first. */
+export function broughtTexts(events: readonly Payer[]): string[] {
   const sums = new Map<string, { sum: Decimal; payments: number }>();
   for (const event of events) {
     const amount = amountOf(event);
@@ -28,29 +31,33 @@ export function sumsOf(events: readonly Payer[]): Sums {
       payments: (before?.payments ?? 0) + 1,
     });
   }
-  return sums;
-}
-
-/** "30.50 EUR": the currency with the most payments first. */
-export function sumTexts(sums: Sums): string[] {
   return [...sums]
     .sort(([one, { payments: a }], [other, { payments: b }]) => b - a || (one < other ? -1 : 1))
-    .map(([currency, { sum }]) => `${decimalText(sum)} ${currency || 'no currency'}`);
+    .map(([currency, { sum }]) => moneyText(sum, currency));
+}
+
+/** "30.50 EUR": two places where there are any, rounded. */
+export function sumText({ amount, currency }: Sum): string {
+  return moneyText(decimalOf(amount) ?? { digits: 0n, scale: 0 }, currency);
+}
+
+function moneyText(sum: Decimal, currency: string | undefined): string {
+  return `${decimalText(sum)} ${currency || 'no currency'}`;
 }
 
 function amountOf({ customProperties }: Payer): Decimal | undefined {
   const found = Object.hasOwn(customProperties, 'amount') ? customProperties['amount'] : undefined;
   const { value } = found ?? {};
   if (value?.case === 'intValue') return { digits: value.value, scale: 0 };
-  if (value?.case === 'doubleValue') return decimalOf(value.value);
+  if (value?.case === 'doubleValue') return decimalOf(String(value.value));
   return undefined;
 }
 
 const parts = /^(-?\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 /** Of the shortest text that a number has: 0.1 is a tenth. undefined for what is no finite number. */
-function decimalOf(value: number): Decimal | undefined {
-  const [, whole, fraction = '', exponent = '0'] = parts.exec(String(value)) ?? [];
+function decimalOf(text: string): Decimal | undefined {
+  const [, whole, fraction = '', exponent = '0'] = parts.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const digits = BigInt(whole + fraction);
   const scale = fraction.length - Number(exponent);
@@ -63,7 +70,6 @@ function added(one: Decimal, other: Decimal): Decimal {
   return { digits: scaled(one) + scaled(other), scale };
 }
 
-/** Two places where there are any, rounded. */
 function decimalText({ digits, scale }: Decimal): string {
   const one = 10n ** BigInt(scale);
   if (digits % one === 0n) return figure(digits / one);

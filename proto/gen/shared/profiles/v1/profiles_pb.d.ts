@@ -77,6 +77,13 @@ export declare type Profile = Message<"shared.profiles.v1.Profile"> & {
    * @generated from field: repeated shared.profiles.v1.MergedId merged = 8;
    */
   merged: MergedId[];
+
+  /**
+   * Its payments and its first source; where a request has with_worth.
+   *
+   * @generated from field: shared.profiles.v1.ProfileWorth worth = 20;
+   */
+  worth?: ProfileWorth | undefined;
 };
 
 /**
@@ -84,6 +91,125 @@ export declare type Profile = Message<"shared.profiles.v1.Profile"> & {
  * Use `create(ProfileSchema)` to create a new message.
  */
 export declare const ProfileSchema: GenMessage<Profile>;
+
+/**
+ * What a profile paid, and what led it here first, of its stored events and those of ids that were merged into it.
+ * Events of bots count; those that a project keeps no longer do not.
+ *
+ * @generated from message shared.profiles.v1.ProfileWorth
+ */
+export declare type ProfileWorth = Message<"shared.profiles.v1.ProfileWorth"> & {
+  /**
+   * The sums of its payments: events of any kind with an int or a double in `amount`, refunds as negative ones. Each
+   * currency apart, the one with the most payments first, at most 20. Empty where there are too many payments.
+   *
+   * @generated from field: repeated shared.profiles.v1.CurrencySum lifetime_value = 1;
+   */
+  lifetimeValue: CurrencySum[];
+
+  /**
+   * Currencies beyond those 20.
+   *
+   * @generated from field: optional uint32 more_currencies = 2;
+   */
+  moreCurrencies?: number | undefined;
+
+  /**
+   * The profile has more than 5,000 payments, whose sums are not worked out.
+   *
+   * @generated from field: optional bool has_too_many_payments = 3;
+   */
+  hasTooManyPayments?: boolean | undefined;
+
+  /**
+   * Of the earliest event, of the least id where several are of that millisecond; absent where there is no event.
+   *
+   * @generated from field: shared.profiles.v1.FirstSource first_source = 4;
+   */
+  firstSource?: FirstSource | undefined;
+};
+
+/**
+ * Describes the message shared.profiles.v1.ProfileWorth.
+ * Use `create(ProfileWorthSchema)` to create a new message.
+ */
+export declare const ProfileWorthSchema: GenMessage<ProfileWorth>;
+
+/**
+ * The sum of the payments of one currency.
+ *
+ * @generated from message shared.profiles.v1.CurrencySum
+ */
+export declare type CurrencySum = Message<"shared.profiles.v1.CurrencySum"> & {
+  /**
+   * As it was sent: the text of `currency`, its first 100 characters. Absent for payments that name none.
+   *
+   * @generated from field: optional string currency = 1;
+   */
+  currency?: string | undefined;
+
+  /**
+   * A decimal number without an exponent, such as "-12.5": the exact sum of the shortest texts of the amounts, in which
+   * a double of 0.1 is a tenth. At most 700 characters.
+   *
+   * @generated from field: string amount = 2;
+   */
+  amount: string;
+
+  /**
+   * How many payments it is made of.
+   *
+   * @generated from field: optional uint32 payments = 3;
+   */
+  payments?: number | undefined;
+};
+
+/**
+ * Describes the message shared.profiles.v1.CurrencySum.
+ * Use `create(CurrencySumSchema)` to create a new message.
+ */
+export declare const CurrencySumSchema: GenMessage<CurrencySum>;
+
+/**
+ * What an event says of where its visit came from; each is empty where it says nothing.
+ *
+ * @generated from message shared.profiles.v1.FirstSource
+ */
+export declare type FirstSource = Message<"shared.profiles.v1.FirstSource"> & {
+  /**
+   * The host of the referrer.
+   *
+   * @generated from field: string referrer_domain = 1;
+   */
+  referrerDomain: string;
+
+  /**
+   * Who sent the visit, by the campaign's tags.
+   *
+   * @generated from field: string utm_source = 2;
+   */
+  utmSource: string;
+
+  /**
+   * By which medium.
+   *
+   * @generated from field: string utm_medium = 3;
+   */
+  utmMedium: string;
+
+  /**
+   * The campaign's name.
+   *
+   * @generated from field: string utm_campaign = 4;
+   */
+  utmCampaign: string;
+};
+
+/**
+ * Describes the message shared.profiles.v1.FirstSource.
+ * Use `create(FirstSourceSchema)` to create a new message.
+ */
+export declare const FirstSourceSchema: GenMessage<FirstSource>;
 
 /**
  * An id whose events and traits count to another profile.
@@ -228,6 +354,13 @@ export declare type GetRequest = Message<"shared.profiles.v1.GetRequest"> & {
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * Answers the profile's worth too, which reads its events.
+   *
+   * @generated from field: bool with_worth = 20;
+   */
+  withWorth: boolean;
 };
 
 /**
@@ -268,6 +401,13 @@ export declare type GetByExternalIdRequest = Message<"shared.profiles.v1.GetByEx
    * @generated from field: string external_id = 1;
    */
   externalId: string;
+
+  /**
+   * Answers the profile's worth too, which reads its events.
+   *
+   * @generated from field: bool with_worth = 20;
+   */
+  withWorth: boolean;
 };
 
 /**
@@ -386,6 +526,14 @@ export declare type ListRequest = Message<"shared.profiles.v1.ListRequest"> & {
    * @generated from field: repeated string not_in_segments = 24;
    */
   notInSegments: string[];
+
+  /**
+   * Answers each profile's worth too. That reads the events of a page's profiles, so the stream ends with the page that
+   * was asked for. A page token serves requests with it and without it.
+   *
+   * @generated from field: bool with_worth = 25;
+   */
+  withWorth: boolean;
 };
 
 /**

@@ -1,0 +1,53 @@
+// How a user's worth reads, in the list and on the user's page.
+
+import type {
+  FirstSource,
+  ProfileWorth,
+} from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { MarkedSource } from '../../marks/marked.tsx';
+import { directName } from '../../results/names.ts';
+import { sourceOf } from '../../sources/source-of.ts';
+import { figure } from '../../ui/figures.ts';
+import { sumText } from './payments.ts';
+
+/** "30.50 EUR", "1,200 USD", "and in 3 more" currencies: a text each; none where nothing was paid. */
+export function valueTexts(worth: ProfileWorth): string[] {
+  const { lifetimeValue, hasTooManyPayments, moreCurrencies = 0 } = worth;
+  // The service adds up so many of a user.
+  if (hasTooManyPayments) return ['More than 5,000 payments'];
+  const more = moreCurrencies > 0 ? [`and in ${figure(moreCurrencies)} more`] : [];
+  return [...lifetimeValue.map(sumText), ...more];
+}
+
+/** The same for other programs: exact, without separators. */
+export function plainValue(worth: ProfileWorth | undefined): string {
+  if (!worth) return '';
+  if (worth.hasTooManyPayments) return valueTexts(worth).join('');
+  const sums = worth.lifetimeValue.map(({ amount, currency }) =>
+    [amount, currency].filter(Boolean).join(' '),
+  );
+  return sums.join('; ');
+}
+
+/** "Google, newsletter / email": the site by its name, and then source and medium of a campaign. */
+export function SourceName({ source }: { source: FirstSource }) {
+  const { referrerDomain, utmSource } = source;
+  return (
+    <MarkedSource referrerDomain={referrerDomain} utmSource={utmSource} channel="direct">
+      <span title={referrerDomain || undefined}>
+        {sourceText(source, sourceOf(referrerDomain)?.name ?? referrerDomain) || directName}
+      </span>
+    </MarkedSource>
+  );
+}
+
+/** With the host as it is stored; '' for a visit from nowhere. */
+export function plainSource(worth: ProfileWorth | undefined): string {
+  const source = worth?.firstSource;
+  return source ? sourceText(source, source.referrerDomain) : '';
+}
+
+function sourceText({ utmSource, utmMedium, utmCampaign }: FirstSource, site: string): string {
+  const campaign = [utmSource, utmMedium, utmCampaign].filter(Boolean);
+  return [site, campaign.join(' / ')].filter(Boolean).join(', ');
+}
