@@ -10,11 +10,11 @@ import { isObject } from '../../platform/json.ts';
 import { readWithin } from '../rpc/accept.ts';
 import { type Refusal, refusal, violationRefusal } from '../rpc/answer.ts';
 import { type Principal, principalOrRefusal } from '../rpc/authenticate.ts';
-import { invalidBody } from '../validation/text/reference-body.ts';
+import { invalidBody, type ParsedJson } from '../validation/text/reference-body.ts';
 import { acceptItems, type ItemParts, type Outcome } from './accept-items.ts';
 import { compatAnswer } from './compat-answer.ts';
 import type { CollectEndpoint, SentHead, SentKey } from './endpoint.ts';
-import { dataText, readSentJson } from './mapping/sent-body.ts';
+import { dataText, isJson, readSentJson } from './mapping/sent-body.ts';
 import { receiveText } from './receive-text.ts';
 import { firstKey, keyInText } from './sent-key.ts';
 
@@ -80,7 +80,7 @@ async function serve(options: CallOptions, call: Call): Promise<Served | undefin
   if ('kind' in principal) return { outcome: principal };
   if (early === undefined && !lease.handOver(principal.keyId)) return { outcome: tooManyHeld };
   const read = readWithin(options.parts.events.eventLimit, principal.keyId, text.length, () => {
-    const json = readSentJson(text);
+    const json = readSent(text, endpoints);
     return json.kind === 'parsed' ? { kind: 'valid' as const, json: json.value } : json;
   });
   if ('code' in read) return { outcome: told(options, call, principal, read) };
@@ -157,6 +157,20 @@ async function textOf(
   if (request.method === 'POST') return receiveText(request, bodies, lease, maxBytes);
   const data = head.query.get('data');
   return data === null ? Buffer.from('{}') : dataText(data);
+}
+
+/** Of a form: its fields become objects, and SDKs' forms have some kilobytes. */
+const maxFormBytes = 262_144;
+
+/** JSON, or the form that a family of the path sends in its place. */
+function readSent(text: Buffer, endpoints: readonly CollectEndpoint[]): ParsedJson {
+  const readForm =
+    isJson(text) || text.length > maxFormBytes
+      ? undefined
+      : endpoints.find((one) => one.readForm)?.readForm;
+  return readForm === undefined
+    ? readSentJson(text)
+    : { kind: 'parsed', value: readForm(text.toString()) };
 }
 
 /** The items of a request are a list, or one of its members is. */

@@ -54,6 +54,8 @@ export interface CollectEndpoint {
   /** Never throws, whatever `json` is. */
   decode: (head: SentHead, json: unknown) => Decoded;
   answers: Answers;
+  /** What stands in place of `json` where the body is no JSON but a form of this family, or lines of forms. */
+  readForm?: (text: string) => unknown;
   /** The body's text stands in the parameter `data` of a GET. */
   takesGet?: true;
 }

@@ -331,6 +331,54 @@ describe('counters of sites', () => {
     ]);
   });
 
+  it('Matomo: a form as its script sends it, of which a ping is no view and an order a purchase', async () => {
+    const site = `idsite=${service.publicKey}&rec=1&_id=0123456789abcdef`;
+    const type = { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8' };
+    const form = `action_name=A%20shop&url=http%3A%2F%2Fx%2F&uid=u2&${site}`;
+    const viewed = await post('/matomo.php?', form, type);
+    expect(viewed).toMatchObject({
+      status: 200,
+      events: [
+        {
+          ...{ kind: 'page_view', distinctId: 'u2' },
+          customProperties: { title: { stringValue: 'A shop' } },
+        },
+      ],
+      changes: [{ kind: 'identify', externalId: 'u2', anonymousId: '0123456789abcdef' }],
+    });
+    expect((await post('/matomo.php?', `ping=1&${form}`, type)).events).toEqual([]);
+    const order = `idgoal=0&ec_id=o1&revenue=9.5&ec_items=%5B%5D&${site}`;
+    expect((await post('/piwik.php', order, type)).events).toMatchObject([
+      { kind: expect.stringMatching(/^purchase/), customProperties: { order_id: {}, amount: {} } },
+    ]);
+    expect(await post('/matomo.php', `a=${'&'.repeat(300_000)}&${site}`)).toMatchObject({
+      ...{ status: 400, events: [] },
+    });
+  });
+
+  it('GA4: hits of one request, each a line of its body', async () => {
+    const common = `v=2&tid=${service.publicKey}&cid=c2&sid=77&uid=u3&dl=http%3A%2F%2Fshop.test%2F`;
+    const lines = 'en=page_view&up.plan=pro&upn.seats=3\r\nen=scroll&epn.percent=90&_et=12\r\n';
+    const hits = await post(`/g/collect?${common}`, lines, { 'content-type': 'text/plain' });
+    expect(hits).toMatchObject({
+      status: 200,
+      events: [
+        { kind: 'page_view', distinctId: 'u3', autoProperties: { $url: {} } },
+        { kind: 'scroll', customProperties: { percent: { intValue: '90' }, engaged_ms: {} } },
+      ],
+      changes: [
+        {
+          traits: [
+            ['plan', '"pro"'],
+            ['seats', '3'],
+          ],
+        },
+      ],
+    });
+    const odd = [{ toString: 1 }, 7];
+    expect((await post(`/g/collect?${common}`, odd)).events).toEqual([]);
+  });
+
   it('GA4: hits of pages, and the protocol of servers', async () => {
     const tid = service.publicKey;
     const query = `tid=${tid}&cid=c1&sid=76&dl=http%3A%2F%2Fshop.test%2F&en=signed_up&epn.i=7&ep.s=text`;

@@ -9,7 +9,13 @@ export function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** JSON as it is, the field `data` of a form, or base64 of either; `{}` of an empty body. */
+/** By its first character: JSON of these SDKs is an object or a list. */
+export function isJson(bytes: Uint8Array): boolean {
+  const first = firstByte(bytes);
+  return first !== undefined && isJsonStart(first);
+}
+
+/** JSON as it is, the field `data` of a form, base64 of either, or another form; `{}` of an empty body. */
 export function jsonTextOf(bytes: Buffer): Buffer {
   const first = firstByte(bytes);
   if (first === undefined) return Buffer.from('{}');
@@ -38,7 +44,7 @@ function fromBase64(text: string): Buffer {
 
 const space = 0x20;
 
-function firstByte(bytes: Buffer): number | undefined {
+function firstByte(bytes: Uint8Array): number | undefined {
   for (const byte of bytes) {
     const isSkipped = byte <= space || byte === 0xef || byte === 0xbb || byte === 0xbf;
     if (!isSkipped) return byte;

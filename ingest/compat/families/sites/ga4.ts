@@ -1,4 +1,5 @@
-// GA4's protocols: hits of pages, whose query says all, and the Measurement Protocol of servers, with events in a body.
+// GA4's protocols: hits of pages, whose query says all, or all but its events, which are lines of the body then; and the
+// Measurement Protocol of servers, with events in a body.
 
 import { fieldOf, isObject, type JsonObject } from '../../../../platform/json.ts';
 import {
@@ -20,35 +21,68 @@ function pageKey({ query }: SentHead): SentKey | undefined {
   return keyIn(query.get('tid'), 'url');
 }
 
-function decodeHit({ query }: SentHead): Decoded {
+/** Each line has the parameters of one event, behind those of the query, which are of all. */
+function decodeHits({ query }: SentHead, json: unknown): Decoded {
   const decoded = noItems();
-  const name = textOf(query.get('en'));
+  for (const line of Array.isArray(json) ? json : ['']) {
+    if (typeof line !== 'string') decoded.unreadable++;
+    else decodeHit(new URLSearchParams([...query, ...new URLSearchParams(line)]), decoded);
+  }
+  return decoded;
+}
+
+function readLines(text: string): string[] {
+  return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
+}
+
+const texts = [
+  ['dl', '$url'],
+  ['dr', '$referrer'],
+] as const;
+const values = [
+  ['dt', 'title'],
+  ['ul', '$locale'],
+  ['sr', 'screen'],
+  ['cu', 'currency'],
+] as const;
+
+function decodeHit(hit: URLSearchParams, decoded: Decoded): void {
+  const name = textOf(hit.get('en'));
   if (name === undefined) {
     decoded.unreadable++;
-    return decoded;
+    return;
   }
   const draft = new EventDraft(name === 'user_engagement' ? '$pageleave' : name);
-  const visitor = textOf(query.get('cid'));
-  draft.distinctId = textOf(query.get('uid')) ?? visitor;
-  const session = textOf(query.get('sid'));
+  const visitor = textOf(hit.get('cid'));
+  const userId = textOf(hit.get('uid'));
+  draft.distinctId = userId ?? visitor;
+  const session = textOf(hit.get('sid'));
   if (session !== undefined) draft.session = `${visitor ?? ''}/${session}`;
   const { properties } = draft;
-  properties.putText('$url', query.get('dl') ?? undefined);
-  properties.putText('$referrer', query.get('dr') ?? undefined);
-  properties.put('title', textOf(query.get('dt')));
-  properties.put('$locale', textOf(query.get('ul')));
-  properties.put('screen', textOf(query.get('sr')));
-  properties.put('engaged_ms', numberOf(query.get('_et')));
-  properties.put('currency', textOf(query.get('cu')));
-  for (const [parameter, value] of query) {
-    if (parameter.startsWith('ep.')) properties.put(parameter.slice('ep.'.length), value);
-    if (parameter.startsWith('epn.')) {
-      properties.put(parameter.slice('epn.'.length), numberOf(value) ?? value);
-    }
-  }
-  properties.put('amount', numberOf(query.get('epn.value')));
+  for (const [parameter, own] of texts) properties.putText(own, hit.get(parameter));
+  for (const [parameter, own] of values) properties.put(own, textOf(hit.get(parameter)));
+  properties.put('engaged_ms', numberOf(hit.get('_et')));
+  const traits: Record<string, unknown> = {};
+  for (const [parameter, value] of hit) putParameter(draft, parameter, value, traits);
+  properties.put('amount', numberOf(hit.get('epn.value')));
   decoded.events.push(draft);
-  return decoded;
+  if (userId !== undefined && Object.keys(traits).length > 0) {
+    decoded.calls.push({ externalId: userId, traits });
+  }
+}
+
+/** `ep.` of an event and `up.` of a user, with an `n` where it is a number; `pr1` is an item of a cart. */
+function putParameter(
+  { properties }: EventDraft,
+  parameter: string,
+  value: string,
+  traits: Record<string, unknown>,
+): void {
+  const [, holder, number, name = ''] = /^(ep|up)(n?)\.(.+)$/s.exec(parameter) ?? [];
+  const sent = number === 'n' ? (numberOf(value) ?? value) : value;
+  if (holder === 'ep') properties.put(name, sent);
+  if (holder === 'up') traits[name] = sent;
+  if (/^pr\d{1,3}$/.test(parameter)) properties.put(parameter, value);
 }
 
 function numberOf(text: string | null): number | undefined {
@@ -120,7 +154,8 @@ const answers = {
 };
 
 const page: CollectEndpoint = {
-  ...{ kind: 'collect', family: 'ga4', keyOf: pageKey, decode: decodeHit, answers },
+  ...{ kind: 'collect', family: 'ga4', keyOf: pageKey, decode: decodeHits, answers },
+  readForm: readLines,
   takesGet: true,
 };
 const server: CollectEndpoint = {

@@ -1,4 +1,4 @@
-// Matomo's tracking API: one hit in a query or a form, or a list of queries.
+// Matomo's tracking API: one hit in a query, in a form as matomo.js sends it, or in both; or a list of queries.
 
 import { fieldOf } from '../../../../platform/json.ts';
 import {
@@ -20,7 +20,11 @@ type Hit = URLSearchParams;
 
 function hitsOf({ query }: SentHead, json: unknown): readonly (Hit | undefined)[] {
   const requests = fieldOf(json, 'requests');
-  if (!Array.isArray(requests)) return query.has('idsite') ? [query] : [];
+  const form = json instanceof URLSearchParams ? [...json] : [];
+  if (!Array.isArray(requests)) {
+    const hit = new URLSearchParams([...query, ...form]);
+    return hit.has('idsite') ? [hit] : [];
+  }
   return requests.map((text: unknown) =>
     typeof text === 'string' ? new URLSearchParams(text.replace(/^\?/, '')) : undefined,
   );
@@ -28,20 +32,36 @@ function hitsOf({ query }: SentHead, json: unknown): readonly (Hit | undefined)[
 
 /** `token_auth` is a server's, where it is a key of ours; `idsite` names the project. */
 function keyOf(head: SentHead, json: unknown): SentKey | undefined {
-  const isBulk = fieldOf(json, 'requests') !== undefined;
-  const token = textOf(fieldOf(json, 'token_auth')) ?? hitsOf(head, json)[0]?.get('token_auth');
-  const from = isBulk ? 'body' : 'url';
-  if (token?.startsWith('prv_') || token?.startsWith('pub_')) return keyIn(token, from);
-  return keyIn(hitsOf(head, json)[0]?.get('idsite'), from);
+  const [hit] = hitsOf(head, json);
+  const ofBody = textOf(fieldOf(json, 'token_auth'));
+  const token = ofBody ?? hit?.get('token_auth');
+  const isOurs = token?.startsWith('prv_') || token?.startsWith('pub_');
+  const [name, text] = isOurs ? ['token_auth', token] : ['idsite', hit?.get('idsite')];
+  return keyIn(text, head.query.has(name) ? 'url' : 'body');
 }
 
 function decode(head: SentHead, json: unknown): Decoded {
   const decoded = noItems();
   for (const hit of hitsOf(head, json)) {
     if (hit === undefined) decoded.unreadable++;
-    else decoded.events.push(draftOf(hit));
+    else if (!isPing(hit)) decodeHit(hit, decoded);
   }
   return decoded;
+}
+
+/** A page that is still open says so every few seconds: no event, and no view. */
+function isPing(hit: Hit): boolean {
+  return hit.has('ping');
+}
+
+function decodeHit(hit: Hit, decoded: Decoded): void {
+  decoded.events.push(draftOf(hit));
+  const [externalId, anonymousId] = [textOf(hit.get('uid')), textOf(hit.get('_id'))];
+  if (externalId === undefined || anonymousId === undefined) return;
+  const last = decoded.calls.at(-1);
+  // Every hit of a user names the browser, too: one call of a request links them.
+  if (last?.externalId === externalId && last.anonymousId === anonymousId) return;
+  decoded.calls.push({ externalId, anonymousId });
 }
 
 /** What a hit is about, by the parameter that only such hits have. */
@@ -49,8 +69,12 @@ const names: readonly (readonly [parameter: string, name: string])[] = [
   ['link', 'outbound_click'],
   ['download', 'file_downloaded'],
   ['search', 'search'],
+  ['ec_id', 'purchase'],
   ['idgoal', 'goal'],
+  ['c_n', 'content'],
 ];
+/** Of these, what is about an address. */
+const addressed: ReadonlySet<string> = new Set(['link', 'download']);
 
 const texts = [
   ['url', '$url'],
@@ -67,6 +91,11 @@ const values = [
   ['search_cat', 'search_category'],
   ['idgoal', 'goal_id'],
   ['ec_id', 'order_id'],
+  ['ec_items', 'items'],
+  ['c_n', 'content_name'],
+  ['c_p', 'content_piece'],
+  ['c_t', 'content_target'],
+  ['c_i', 'content_interaction'],
 ] as const;
 const numbers = [
   ['e_v', 'value'],
@@ -86,7 +115,9 @@ function draftOf(hit: Hit): EventDraft {
     const text = textOf(hit.get(parameter));
     if (text !== undefined && Number.isFinite(Number(text))) properties.put(name, Number(text));
   }
-  if (named !== undefined) properties.put('url', textOf(hit.get(named[0])));
+  if (named !== undefined && addressed.has(named[0])) {
+    properties.put('url', textOf(hit.get(named[0])));
+  }
   for (const parameter of ['cvar', '_cvar']) putVariables(draft, hit.get(parameter));
   for (const [parameter, value] of hit) {
     if (/^dimension\d{1,4}$/.test(parameter)) properties.put(parameter, value);
@@ -113,6 +144,7 @@ const collect: CollectEndpoint = {
   family: 'matomo',
   keyOf,
   decode,
+  readForm: (text) => new URLSearchParams(text),
   answers: {
     ...usualAnswers,
     accepted: {
