@@ -78,6 +78,10 @@ describe.runIf(hasBrowser)('rankings', () => {
   };
   const card = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
   const tab = (of: Locator, name: string) => of.getByRole('button', { name, exact: true });
+  const chooseUtmSource = async (sources: Locator): Promise<void> => {
+    await sources.getByRole('button', { name: 'Campaigns: more to rank' }).click();
+    await sources.getByRole('menuitemradio', { name: 'UTM source' }).click();
+  };
   const visitors = (page: Page) =>
     page.locator('.overview:not([aria-busy=true]) [data-tile=visitors] b').allTextContents();
   const expectRows = (of: Locator, rows: string[][]) =>
@@ -90,7 +94,7 @@ describe.runIf(hasBrowser)('rankings', () => {
       ['Google 2 hosts', '50%', '2'],
       ['Direct / none', '0%', '1'],
     ]);
-    await tab(sources, 'UTM source').click();
+    await chooseUtmSource(sources);
     await expectRows(sources, [
       ['(none)', '0%', '2'],
       ['news', '100%', '1'],
@@ -113,7 +117,7 @@ describe.runIf(hasBrowser)('rankings', () => {
       expect.poll(() => marksOf(of), { timeout }).toEqual(marks.toSorted());
     const sources = card(page, 'Sources');
     await expectMarks(sources, ['source-google', 'source-direct']);
-    await tab(sources, 'UTM source').click();
+    await chooseUtmSource(sources);
     await expectMarks(sources, ['', 'N']);
     const places = card(page, 'Places');
     await expectMarks(places, ['country-de', 'XQ', '']);

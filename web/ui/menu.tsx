@@ -10,6 +10,8 @@ export function Menu(props: {
   children: ComponentChildren;
   class?: string;
   align?: 'start' | 'end';
+  /** For a menu among buttons that are pressed: whether one of its items is what stands. */
+  isPressed?: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
@@ -18,6 +20,7 @@ export function Menu(props: {
   // Before the next key is read, as in a dialog.
   useLayoutEffect(() => {
     if (!isOpen) return;
+    keepInSight(box.current?.querySelector('.menu-list'));
     (items().find((item) => item.ariaChecked === 'true') ?? items()[0])?.focus();
     return onPressOutside(box.current, () => setOpen(false));
   }, [isOpen]);
@@ -48,6 +51,7 @@ export function Menu(props: {
         class={props.class ?? ''}
         aria-label={props.label}
         aria-haspopup="menu"
+        aria-pressed={props.isPressed}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
@@ -69,6 +73,18 @@ export function Menu(props: {
       ) : null}
     </div>
   );
+}
+
+/** Between the list and the edges of the screen. */
+const edgePx = 8;
+
+/** A list of a button near an edge is moved off it. */
+function keepInSight(list: HTMLElement | null | undefined): void {
+  if (!list) return;
+  const { left, right } = list.getBoundingClientRect();
+  const widthPx = document.documentElement.clientWidth;
+  const pastPx = left < edgePx ? edgePx - left : Math.min(0, widthPx - edgePx - right);
+  if (pastPx !== 0) list.style.translate = `${pastPx}px 0`;
 }
 
 /** Returns how to stop listening. */

@@ -35,6 +35,8 @@ export type Ranking = {
   /** Rows are groups of visits, which add up, and hosts of one site are shown as one. */
   isOfSites?: boolean;
   isOnMap?: boolean;
+  /** Stands in the menu at the end of the card's tabs: more of them would not fit a line. */
+  isInMenu?: boolean;
 };
 
 export type Second = Figure & {
@@ -180,11 +182,14 @@ export const cards: readonly Card[] = [
     rankings: [
       visitsBy('sources', 'Sources', 'Source', '$referrerDomain', { ...ofBoard, isOfSites: true }),
       visitsBy('channels', 'Channels', 'Channel', '$channel', ofBoard),
-      visitsBy('campaigns', 'Campaigns', 'UTM campaign', '$utmCampaign', ofBoard),
-      visitsBy('utm-sources', 'UTM source', 'UTM source', '$utmSource'),
-      visitsBy('utm-media', 'Medium', 'UTM medium', '$utmMedium'),
-      visitsBy('utm-terms', 'Term', 'UTM term', '$utmTerm'),
-      visitsBy('utm-contents', 'Content', 'UTM content', '$utmContent'),
+      visitsBy('campaigns', 'Campaigns', 'UTM campaign', '$utmCampaign', {
+        ...ofBoard,
+        isInMenu: true,
+      }),
+      visitsBy('utm-sources', 'UTM source', 'UTM source', '$utmSource', { isInMenu: true }),
+      visitsBy('utm-media', 'UTM medium', 'UTM medium', '$utmMedium', { isInMenu: true }),
+      visitsBy('utm-terms', 'UTM term', 'UTM term', '$utmTerm', { isInMenu: true }),
+      visitsBy('utm-contents', 'UTM content', 'UTM content', '$utmContent', { isInMenu: true }),
     ],
   },
   {

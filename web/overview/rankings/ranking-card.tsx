@@ -8,8 +8,10 @@ import { LeftOutNote } from '../../results/provenance.tsx';
 import type { Rows } from '../../results/shown.ts';
 import { address, setQuery } from '../../router.ts';
 import { Fault } from '../../ui/fault.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { Loaded } from '../../ui/loaded.tsx';
 import { Loading } from '../../ui/loading.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
 import type { Card, Ranking } from './cards.ts';
 import { type DrawnRanking, RankedList } from './ranked-list.tsx';
 import { conditionOf, type RankedRow, scaleOf } from './rows.ts';
@@ -40,25 +42,68 @@ export function RankingCard(props: RankingProps & { card: Card }) {
       <header>
         <h2>{title}</h2>
         {rankings.length > 1 ? (
-          <div class="segments" role="group" aria-label={`${title}: what to rank`}>
-            {rankings.map(({ id, name: tab }) => (
-              <button
-                key={id}
-                type="button"
-                aria-pressed={id === chosen.id}
-                onClick={() =>
-                  setQuery({ [name]: id === first?.id ? undefined : id }, { replace: true })
-                }
-              >
-                {tab}
-              </button>
-            ))}
-          </div>
+          <Tabs
+            {...{ title, rankings, chosen }}
+            onChoose={({ id }) =>
+              setQuery({ [name]: id === first?.id ? undefined : id }, { replace: true })
+            }
+          />
         ) : null}
       </header>
       {/* A tab begins anew: it has nothing of the one before. */}
       <Tab key={chosen.id} {...props} title={title} ranking={chosen} />
     </section>
+  );
+}
+
+/** Those that are no tabs stand in a menu, which is named for the chosen one of them. */
+function Tabs(props: {
+  title: string;
+  rankings: readonly Ranking[];
+  chosen: Ranking;
+  onChoose: (ranking: Ranking) => void;
+}) {
+  const { title, rankings, chosen, onChoose } = props;
+  const inMenu = rankings.filter(({ isInMenu }) => isInMenu);
+  const named = chosen.isInMenu ? chosen : inMenu[0];
+  return (
+    <div class="segments" role="group" aria-label={`${title}: what to rank`}>
+      {rankings
+        .filter(({ isInMenu }) => !isInMenu)
+        .map((ranking) => (
+          <button
+            key={ranking.id}
+            type="button"
+            aria-pressed={ranking === chosen}
+            onClick={() => onChoose(ranking)}
+          >
+            {ranking.name}
+          </button>
+        ))}
+      {named ? (
+        <Menu
+          label={`${named.name}: more to rank`}
+          align="end"
+          isPressed={named === chosen}
+          button={
+            <>
+              {named.name}
+              <Icon name="down" />
+            </>
+          }
+        >
+          {inMenu.map((ranking) => (
+            <MenuItem
+              key={ranking.id}
+              isChosen={ranking === chosen}
+              onChoose={() => onChoose(ranking)}
+            >
+              {ranking.name}
+            </MenuItem>
+          ))}
+        </Menu>
+      ) : null}
+    </div>
   );
 }
 
