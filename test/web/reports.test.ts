@@ -66,7 +66,7 @@ describe.runIf(hasBrowser)('reports', () => {
     // The browser's word for a refusal.
     expect(visitor.faults.splice(0)).toHaveLength(1);
     await page.getByLabel('Addresses of others').fill('eve@elsewhere.example');
-    await page.getByLabel('How often').selectOption({ label: 'Each day, about the day before' });
+    await page.getByLabel('How often').selectOption({ label: 'Each day' });
     await button(page, 'Save the report').click();
     await page.getByText('Sent each day at 07:00.').waitFor();
     await button(page, 'Pause').click();

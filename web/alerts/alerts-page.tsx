@@ -85,7 +85,7 @@ function List({ alerts, projectId }: { alerts: readonly Alert[]; projectId: stri
   return (
     <section class="card">
       <div class="scroll" tabIndex={0} role="region" aria-label="Alerts: table">
-        <table>
+        <table class="stacks">
           <thead>
             <tr>
               <th scope="col">Alert</th>
@@ -103,14 +103,16 @@ function List({ alerts, projectId }: { alerts: readonly Alert[]; projectId: stri
                 <th scope="row">
                   <a href={`/p/${projectId}/alerts/${alert.id}`}>{alert.displayName}</a>
                 </th>
-                <td>
+                <td data-label="State">
                   <State alert={alert} />
                 </td>
-                <td>
+                <td data-label="Since">
                   <Time at={alert.stateTime} />
                 </td>
-                <td>{conditionText(alert.condition, alert.interval)}</td>
-                <td class="number">{lookText(alert.lastLook, alert.condition)}</td>
+                <td data-label="Notifies when">{conditionText(alert.condition, alert.interval)}</td>
+                <td data-label="Last value" class="number">
+                  {lookText(alert.lastLook, alert.condition)}
+                </td>
               </tr>
             ))}
           </tbody>

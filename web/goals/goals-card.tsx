@@ -81,7 +81,7 @@ export function GoalsCard(props: { projectId: string; name: string | undefined; 
 function GoalTable(props: { goals: readonly MeasuredGoal[]; onOpen: (goal: Goal) => void }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Goals: table">
-      <table>
+      <table class="stacks">
         <thead>
           <tr>
             <th scope="col">Goal</th>
@@ -89,10 +89,10 @@ function GoalTable(props: { goals: readonly MeasuredGoal[]; onOpen: (goal: Goal)
               Reached
             </th>
             <th scope="col" class="number">
-              By users
+              Users
             </th>
-            <th scope="col" class="number">
-              Of all users
+            <th scope="col" class="number" title="Of all users of the range">
+              Rate
             </th>
             <th scope="col" class="number">
               Revenue
@@ -121,12 +121,18 @@ function Row(props: { measured: MeasuredGoal; onOpen: (goal: Goal) => void }) {
           {goal.displayName}
         </button>
       </th>
-      <td class="number">
-        {shortFigure(completions)} {since ? <small>{since}</small> : null}
+      <td class="number" data-label="Reached">
+        {since ? <small>{since}</small> : null} {shortFigure(completions)}
       </td>
-      <td class="number">{shortFigure(users)}</td>
-      <td class="number">{percent(rate)}</td>
-      <td class="number">{revenue === undefined ? '–' : shortFigure(revenue)}</td>
+      <td class="number" data-label="Users">
+        {shortFigure(users)}
+      </td>
+      <td class="number" data-label="Rate">
+        {percent(rate)}
+      </td>
+      <td class="number" data-label="Revenue">
+        {revenue === undefined ? '–' : shortFigure(revenue)}
+      </td>
     </tr>
   );
 }

@@ -32,11 +32,21 @@ export function Ledger({ answer }: { answer: ListLedgerHoursResponse }) {
           <thead>
             <tr>
               <th scope="col">Hour</th>
-              <th scope="col">Accepted</th>
-              <th scope="col">Stored</th>
-              <th scope="col">Duplicates</th>
-              <th scope="col">Dead letters</th>
-              <th scope="col">Difference</th>
+              <th scope="col" class="number">
+                Accepted
+              </th>
+              <th scope="col" class="number">
+                Stored
+              </th>
+              <th scope="col" class="number">
+                Duplicates
+              </th>
+              <th scope="col" class="number">
+                Dead letters
+              </th>
+              <th scope="col" class="number">
+                Difference
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -71,11 +81,11 @@ function Row(props: { name: ComponentChildren; counts: LedgerCounts | undefined 
   return (
     <tr>
       <th scope="row">{props.name}</th>
-      <td>{figure(count(counts?.accepted))}</td>
-      <td>{figure(count(counts?.stored))}</td>
-      <td>{figure(count(counts?.duplicates))}</td>
-      <td>{figure(count(counts?.deadLetters))}</td>
-      <td class={difference === 0n ? 'good-text' : 'bad-text'}>{figure(difference)}</td>
+      <td class="number">{figure(count(counts?.accepted))}</td>
+      <td class="number">{figure(count(counts?.stored))}</td>
+      <td class="number">{figure(count(counts?.duplicates))}</td>
+      <td class="number">{figure(count(counts?.deadLetters))}</td>
+      <td class={`number ${difference === 0n ? 'good-text' : 'bad-text'}`}>{figure(difference)}</td>
     </tr>
   );
 }

@@ -27,7 +27,7 @@ export function ProfileHead({ projectId, profile }: { projectId: string; profile
           <CopyButton text={profile.externalId || profile.id} what="Id" />
         </p>
       </div>
-      <div class="row tight">
+      <div class="row">
         {hasRole(Role.ADMIN) ? <ExportHeld projectId={projectId} profile={profile} /> : null}
         {hasRole(Role.MEMBER) ? (
           <button type="button" onClick={() => setAsked('delete')}>

@@ -18,9 +18,9 @@ import { plural } from '../ui/figures.ts';
 export const reportsClient = createClient(ReportsService, transport);
 
 export const frequencies: readonly { value: string; name: string }[] = [
-  { value: String(Frequency.DAILY), name: 'Each day, about the day before' },
-  { value: String(Frequency.WEEKLY), name: 'Each week, about the week before' },
-  { value: String(Frequency.MONTHLY), name: 'Each month, about the month before' },
+  { value: String(Frequency.DAILY), name: 'Each day' },
+  { value: String(Frequency.WEEKLY), name: 'Each week' },
+  { value: String(Frequency.MONTHLY), name: 'Each month' },
 ];
 
 const clock = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;

@@ -74,7 +74,7 @@ function List({ reports, projectId }: { reports: readonly Report[]; projectId: s
   return (
     <section class="card">
       <div class="scroll" tabIndex={0} role="region" aria-label="Reports: table">
-        <table>
+        <table class="stacks">
           <thead>
             <tr>
               <th scope="col">Report</th>
@@ -90,10 +90,14 @@ function List({ reports, projectId }: { reports: readonly Report[]; projectId: s
                 <th scope="row">
                   <a href={`/p/${projectId}/reports/${report.id}`}>{report.displayName}</a>
                 </th>
-                <td>{scheduleText(report.schedule)}</td>
-                <td>{recipientsText(report)}</td>
-                <td>{report.isPaused ? 'paused' : <Time at={report.nextTime} />}</td>
-                <td>{report.lastRun ? <RunState state={report.lastRun.state} /> : '–'}</td>
+                <td data-label="Sent">{scheduleText(report.schedule)}</td>
+                <td data-label="To">{recipientsText(report)}</td>
+                <td data-label="Next">
+                  {report.isPaused ? 'paused' : <Time at={report.nextTime} />}
+                </td>
+                <td data-label="Last">
+                  {report.lastRun ? <RunState state={report.lastRun.state} /> : '–'}
+                </td>
               </tr>
             ))}
           </tbody>

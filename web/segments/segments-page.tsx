@@ -59,7 +59,7 @@ function List({ projectId, segments }: { projectId: string; segments: readonly S
   return (
     <section class="card">
       <div class="scroll segment-list" tabIndex={0} role="region" aria-label="Segments: table">
-        <table>
+        <table class="stacks">
           <thead>
             <tr>
               <th scope="col">Segment</th>
@@ -77,10 +77,10 @@ function List({ projectId, segments }: { projectId: string; segments: readonly S
                   <a href={`/p/${projectId}/segments/${id}`}>{displayName}</a>
                 </th>
                 <td>{condition ? conditionText(condition, currentZone()) : ''}</td>
-                <td class="number" aria-busy={!counts.has(id)}>
+                <td data-label="Users" class="number" aria-busy={!counts.has(id)}>
                   {counts.get(id) ?? '…'}
                 </td>
-                <td>
+                <td data-label="Changed">
                   <Time at={updateTime} as="day" />
                 </td>
               </tr>

@@ -49,7 +49,7 @@ export function Invitations(props: { org: Org; isInviting: boolean; end: () => v
         role="region"
         aria-label="Open invitations: table"
       >
-        <table>
+        <table class="stacks">
           <thead>
             <tr>
               <th scope="col">E-mail</th>
@@ -142,9 +142,9 @@ function InvitationRow(props: {
   return (
     <tr>
       <td>{email}</td>
-      <td>{roleName(role)}</td>
-      <td>{projectNames(orgId, projects?.projectIds)}</td>
-      <td>
+      <td data-label="Role">{roleName(role)}</td>
+      <td data-label="Projects">{projectNames(orgId, projects?.projectIds)}</td>
+      <td data-label="Good until">
         <Time at={expireTime} />
       </td>
       <td>
@@ -162,7 +162,7 @@ function InvitationRow(props: {
           <Action
             class="link danger-text"
             label={`Revoke the invitation of ${email}`}
-            done="Taken back"
+            done="Revoked"
             run={async () => {
               await orgsClient.revokeInvite({ orgId, id });
               props.onChange();

@@ -38,7 +38,7 @@ export function Members({ org }: { org: Org }) {
         </header>
         <Fault cause={members.error} retry={members.reload} />
         <div class="scroll" tabIndex={0} role="region" aria-label="Members: table">
-          <table>
+          <table class="stacks">
             <thead>
               <tr>
                 <th scope="col">Name</th>
@@ -82,8 +82,8 @@ function MemberRow(props: {
   return (
     <tr>
       <td>{member.displayName}</td>
-      <td>{member.email}</td>
-      <td>
+      <td data-label="E-mail">{member.email}</td>
+      <td data-label="Role">
         {mayChange ? (
           <Select
             label={`Role of ${member.email}`}
@@ -108,14 +108,14 @@ function MemberRow(props: {
           roleName(member.role)
         )}
       </td>
-      <td>
+      <td data-label="Projects">
         <MemberProjects
           {...{ orgId, member, onChange }}
           mayChange={mayChange && member.role !== Role.ADMIN}
         />
       </td>
       {member.hasSecondFactor === undefined ? null : (
-        <td>{member.hasSecondFactor ? 'Yes' : 'No'}</td>
+        <td data-label="Second factor">{member.hasSecondFactor ? 'Yes' : 'No'}</td>
       )}
       <td class="number">
         {mayChange ? (

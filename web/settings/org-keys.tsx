@@ -41,7 +41,7 @@ export function OrgKeys({ org }: { org: Org }) {
         role="region"
         aria-label="Organization keys: table"
       >
-        <table>
+        <table class="stacks">
           <thead>
             <tr>
               <th scope="col">Name</th>
@@ -109,8 +109,8 @@ function OrgKeyRow(props: { orgId: string; orgKey: OrgKey; onChange: () => void 
   return (
     <tr>
       <td>{displayName}</td>
-      <td>{roleName(role)}</td>
-      <td>
+      <td data-label="Role">{roleName(role)}</td>
+      <td data-label="Made">
         <Time at={createTime} as="day" />
       </td>
       <td class="number">

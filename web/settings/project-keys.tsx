@@ -93,13 +93,13 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
   return (
     <tr>
       <td>{apiKey.displayName || '–'}</td>
-      <td>
+      <td data-label="Kind">
         <span class="badge" data-tone={isPublic ? 'good' : 'warn'}>
           {isPublic ? 'public' : 'private'}
         </span>{' '}
         {scopeNames[apiKey.scope]}
       </td>
-      <td class="mono">
+      <td data-label="Key" class="mono">
         {isPublic && apiKey.key ? (
           <span class="row tight">
             {apiKey.key.slice(0, 12)}…
@@ -109,13 +109,15 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
           'shown once'
         )}
       </td>
-      <td>
+      <td data-label="Made">
         <Time at={apiKey.createTime} as="day" />
       </td>
-      <td>
+      <td data-label="Ends">
         <End apiKey={apiKey} />
       </td>
-      <td>{apiKey.lastUseTime ? <Time at={apiKey.lastUseTime} /> : 'never'}</td>
+      <td data-label="Last used">
+        {apiKey.lastUseTime ? <Time at={apiKey.lastUseTime} /> : 'never'}
+      </td>
       <td class="number">
         {hasRole(Role.ADMIN) ? (
           <button type="button" class="link danger-text" onClick={onRevoke}>
@@ -130,7 +132,7 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
 function KeyTable(props: { apiKeys: readonly ApiKey[]; onRevoke: (key: ApiKey) => void }) {
   return (
     <div class="scroll">
-      <table>
+      <table class="stacks">
         <thead>
           <tr>
             <th scope="col">Name</th>

@@ -31,7 +31,7 @@ export function Page() {
   return (
     <>
       <div class="page-head">
-        <h1 tabIndex={-1}>Settings of {project.displayName}</h1>
+        <h1 tabIndex={-1}>Settings</h1>
         <span class="row">
           <a href={`/p/${project.id}/settings/import`}>Import history</a>
           <a href={`/p/${project.id}/exports`}>Exports</a>

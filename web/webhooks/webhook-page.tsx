@@ -133,9 +133,7 @@ function Facts({ webhook }: { webhook: Webhook }) {
         </p>
       ) : null}
       <h2>Sends to</h2>
-      <p class="mono clip" title={webhook.endpoint_url}>
-        {webhook.endpoint_url}
-      </p>
+      <p class="mono whole">{webhook.endpoint_url}</p>
       {webhook.description ? <p class="hint">{webhook.description}</p> : null}
       <h3>When</h3>
       <ul>

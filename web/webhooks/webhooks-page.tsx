@@ -60,7 +60,7 @@ export function Page() {
   return (
     <>
       <div class="page-head">
-        <h1 tabIndex={-1}>Webhooks of {org.displayName}</h1>
+        <h1 tabIndex={-1}>Webhooks</h1>
         {isAdmin ? (
           <div class="row">
             {all.length > 0 ? (

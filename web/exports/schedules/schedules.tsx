@@ -46,7 +46,9 @@ export function Schedules({ projectId }: { projectId: string }) {
       </p>
       <Fault cause={list.error} retry={list.reload} />
       {list.isLoading && !list.data ? <Loading of="schedules" /> : null}
-      {list.data && schedules.length === 0 ? <p>Nothing is written to a bucket.</p> : null}
+      {list.data && schedules.length === 0 ? (
+        <p class="hint">No schedule yet: nothing is written to a bucket.</p>
+      ) : null}
       {schedules.map((one) => (
         <Card
           key={one.id}
