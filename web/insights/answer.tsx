@@ -61,13 +61,8 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
   const spec = useMemo(() => question.spec, [written]);
   const asked = { spec, from: range.from, to: range.to, granularity, zone, asOf };
   const { data, error, isLoading, reload } = useAnswers(projectId, question, asked, written);
-  const of = {
-    projectId,
-    spec,
-    conditions: [],
-    time: timeQuery(address.value.query),
-    granularity,
-  };
+  const time = timeQuery(address.value.query);
+  const of = { projectId, spec, conditions: [], time, granularity };
   const open = (rows: Rows): void => {
     const href = rowsHref(of, rows);
     if (href) navigate(href);
@@ -83,17 +78,19 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
         <Updating isOn={isLoading && data !== undefined}>
           <h2>{range.name}</h2>
         </Updating>
-        <DrawingField
-          {...{ spec, isLabelHidden: true, chosen: drawing }}
-          onValue={(id) => setQuery({ drawing: id })}
-        />
-        <Loaded
-          load={loadTakeAway}
-          with={{
-            ...{ projectId, form, question, request: requestOf(asked) },
-            sources: data?.answer.sources ?? [],
-          }}
-        />
+        <div class="row answer-tools">
+          <DrawingField
+            {...{ spec, isLabelHidden: true, chosen: drawing }}
+            onValue={(id) => setQuery({ drawing: id })}
+          />
+          <Loaded
+            load={loadTakeAway}
+            with={{
+              ...{ projectId, form, question, request: requestOf(asked) },
+              sources: data?.answer.sources ?? [],
+            }}
+          />
+        </div>
       </header>
       {question.missing ? <p class="hint">{question.missing}</p> : null}
       {error ? <Fault cause={error} retry={reload} /> : null}

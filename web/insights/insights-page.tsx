@@ -58,8 +58,11 @@ const loadAsked = async () => {
   return Asked;
 };
 
+/** Down to here the columns of a flow diagram have no place beside the question. */
+const oneColumnOfPaths = '(max-width: 1500px)';
+
 function Asked({ projectId, form, question }: Asked) {
-  const isNarrow = useMedia(oneColumn);
+  const isNarrow = useMedia(form.id === 'user-flow' ? oneColumnOfPaths : oneColumn);
   const answer = <Answer projectId={projectId} form={form} question={question} />;
   if (isNarrow)
     return (
