@@ -155,7 +155,7 @@ function restError(status: number, answer: unknown): ConnectError {
 /** What went wrong in one sentence, and what the reader can do about it in another. */
 export function explain(cause: unknown): { what: string; todo: string } {
   const error = ConnectError.from(cause);
-  const what = error.rawMessage || 'Something went wrong.';
+  const what = sentence(error.rawMessage) || 'Something went wrong.';
   switch (error.code) {
     case Code.Unavailable:
       return { what: 'The service did not answer.', todo: 'It is asked again as soon as it does.' };
@@ -187,4 +187,11 @@ export function explain(cause: unknown): { what: string; todo: string } {
     default:
       return { what, todo: 'Ask again. If it stays, look at the service’s log.' };
   }
+}
+
+/** A message begins with a capital, unless its first word is the name of a field. */
+function sentence(message: string): string {
+  return /^[a-z][a-z-]*[ ,]/.test(message)
+    ? message.slice(0, 1).toUpperCase() + message.slice(1)
+    : message;
 }

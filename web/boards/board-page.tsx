@@ -146,13 +146,16 @@ function Subtitle({ board }: { board: RenderResponse }) {
   );
 }
 
-/** A browser may refuse it. */
+/** The first of what is done with a board: a line below what narrows it. A browser may refuse it. */
 function FullScreenButton({ show }: { show: () => Promise<void> }) {
   return (
-    <button type="button" onClick={() => void show().catch(() => undefined)}>
-      <Icon name="expand" />
-      Full screen
-    </button>
+    <>
+      <span class="line-end" />
+      <button type="button" onClick={() => void show().catch(() => undefined)}>
+        <Icon name="expand" />
+        Full screen
+      </button>
+    </>
   );
 }
 

@@ -9,6 +9,7 @@ import {
   SharedDashboardsService,
   type SharedTile,
 } from '../../proto/gen/public/dashboards/v1/shared_dashboards_pb.js';
+import { CardPage } from '../account/card-page.tsx';
 import { GivenAnnotations } from '../annotations/known-annotations.ts';
 import { isFramed } from '../browser/media.ts';
 import { usePlot } from '../charts/plot-code.ts';
@@ -58,28 +59,27 @@ export function Page({ params }: PageProps) {
     if (data) document.title = data.displayName;
   }, [data]);
   if (data && !error) return <Board board={data} note={<BusyNote of={answer} />} />;
+  if (code === Code.Unauthenticated)
+    return (
+      <Password
+        value={password}
+        onValue={setPassword}
+        isWrong={round > 0 && !isLoading}
+        onSend={() => setRound(round + 1)}
+      />
+    );
+  if (code === Code.NotFound)
+    return (
+      <CardPage title="This link leads nowhere">
+        <p>
+          It was revoked, has ended, or was not copied whole. Ask whoever sent it for a new one.
+        </p>
+      </CardPage>
+    );
   return (
     <main class="page shared">
-      {code === Code.Unauthenticated ? (
-        <Password
-          value={password}
-          onValue={setPassword}
-          isWrong={round > 0 && !isLoading}
-          onSend={() => setRound(round + 1)}
-        />
-      ) : code === Code.NotFound ? (
-        <section class="empty">
-          <h1 tabIndex={-1}>This link leads nowhere</h1>
-          <p>
-            It was revoked, has ended, or was not copied whole. Ask whoever sent it for a new one.
-          </p>
-        </section>
-      ) : (
-        <>
-          <h1 tabIndex={-1}>Shared board</h1>
-          {error ? <Fault cause={error} retry={reload} /> : <Loading of="the board" />}
-        </>
-      )}
+      <h1 tabIndex={-1}>Shared board</h1>
+      {error ? <Fault cause={error} retry={reload} /> : <Loading of="the board" />}
     </main>
   );
 }
@@ -91,8 +91,7 @@ function Password(props: {
   onSend: () => void;
 }) {
   return (
-    <section class="card shared-password">
-      <h1 tabIndex={-1}>This board has a password</h1>
+    <CardPage title="This board has a password">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -111,7 +110,7 @@ function Password(props: {
           Show the board
         </button>
       </form>
-    </section>
+    </CardPage>
   );
 }
 
