@@ -108,10 +108,22 @@ const ownWays = [
 ] as const;
 const ways: readonly { id: string; name: string }[] = [...ownWays, ...vendorSnippets];
 
-const consents: { value: Consent; name: string }[] = [
-  { value: 'cookieless', name: 'Without storage: visitors are counted for a day' },
-  { value: 'granted', name: 'With consent: visitors and visits are known' },
-  { value: 'denied', name: 'Nothing until the page says so' },
+const consents: { value: Consent; name: string; hint: string }[] = [
+  {
+    value: 'cookieless',
+    name: 'Cookieless: counted per day',
+    hint: 'Nothing is stored in the browser: a visitor is another one each day.',
+  },
+  {
+    value: 'granted',
+    name: 'With consent: users return',
+    hint: 'The browser keeps an id: visitors and visits are known again.',
+  },
+  {
+    value: 'denied',
+    name: 'Off until the page says so',
+    hint: 'Nothing is sent before the page says that the visitor agrees.',
+  },
 ];
 
 function Ways({ projectId, apiKey }: { projectId: string; apiKey: string }) {
@@ -146,7 +158,13 @@ function Way(props: { way: (typeof ownWays)[number]['id']; projectId: string; ap
             Put this line into the head of each page. Page views, links to other sites and downloads
             follow by themselves.
           </p>
-          <Select label="Consent" value={consent} options={consents} onValue={setConsent} />
+          <Select
+            label="Consent"
+            hint={consents.find(({ value }) => value === consent)?.hint}
+            value={consent}
+            options={consents}
+            onValue={setConsent}
+          />
           <Code text={htmlSnippet(of, consent)} what="The line for the page" />
           <p>Then tell what else happens:</p>
           <Code text={callsSnippet} what="Calls of the script" />

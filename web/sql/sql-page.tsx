@@ -25,7 +25,10 @@ import { historyKey, keepPast, loadPast, withStatement } from './statement-histo
 import { type RunState, useStatement } from './use-statement.ts';
 import '../styles/sql.css';
 
-const starter = `SELECT toDate(occur_time) AS day, count() AS events, uniqExact(distinct_id) AS visitors
+const starter = `SELECT
+  toDate(occur_time) AS day,
+  count() AS events,
+  uniqExact(distinct_id) AS visitors
 FROM events
 WHERE occur_time > now() - INTERVAL 30 DAY
 GROUP BY day

@@ -47,9 +47,8 @@ function whoOf({ cookieless, bot, distinctId, profileId }: Visit) {
 
 /** For a phone. */
 export const fewColumns: readonly Column<Visit>[] = [
-  { ...start, width: '104px' },
-  { ...entry, name: 'Entry', width: 'minmax(0, 1.4fr)' },
-  { ...who, width: 'minmax(0, 1fr)' },
+  { ...start, width: '100px' },
+  { ...entry, width: 'minmax(0, 1fr)' },
   { ...events, width: '52px' },
 ];
 
