@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { root } from '../../../test/harness/source-tree.ts';
-import { lists, notShown, openPages, pagesOf } from './shown-pages.ts';
+import { lists, notShown, openings, openPages, pagesOf } from './shown-pages.ts';
 
 it('are all addresses of the app, but those that need a token', () => {
   const table = readFileSync(join(root, 'web', 'routes.ts'), 'utf8');
@@ -20,4 +20,5 @@ it('are all addresses of the app, but those that need a token', () => {
   });
   expect(patterns.length).toBeGreaterThan(20);
   expect(missing).toEqual([]);
+  expect(Object.keys(openings).filter((name) => pages[name] === undefined)).toEqual([]);
 });

@@ -6,8 +6,33 @@ import { questionForms } from '../../../test/harness/web/question-forms.ts';
 /** Without an account. */
 export const openPages: Record<string, string> = { 'sign-in': '/sign-in', 'sign-up': '/sign-up' };
 
+/**
+ * By the page: what opens over it, each with the name of its button. Escape closes it. One that is not in sight, such as
+ * the navigation of a phone, is left out.
+ */
+export const openings: Record<string, Record<string, string | RegExp>> = {
+  projects: { new: 'New project' },
+  overview: {
+    ...{ navigation: 'Navigation', you: 'You', project: /^Project/, palette: /^Search or jump/ },
+    ...{ range: /^Time range/, filter: 'Filter', segment: 'Segment', goal: 'New goal' },
+    ...{ sources: /: more to rank$/, all: 'View all', annotations: 'Annotations' },
+  },
+  events: { columns: 'Columns', export: 'Export', kind: 'Every kind' },
+  exports: { new: 'New export', schedule: 'New schedule' },
+  trends: { copy: 'Copy the question', save: 'Save to a board', question: 'Change the question' },
+  boards: { new: 'New board', more: /^More/ },
+  board: { share: 'Share', copy: 'Edit a copy' },
+  alerts: { new: 'New alert' },
+  reports: { new: 'New report' },
+  webhooks: { new: 'New webhook' },
+  settings: { key: 'New key' },
+  organization: { invite: 'Invite' },
+  account: { factor: 'Set up a second factor' },
+};
+
 /** Lists whose first row is opened too: the page of a person or an alert, the drawer of a visit or an event. */
 export const lists: readonly string[] = [
+  'segments',
   'profiles',
   'visits',
   'events',
