@@ -12,6 +12,7 @@ import { call, eventually, untilCounted } from '../harness/clients/client.ts';
 import { listProfiles } from '../harness/clients/profile-client.ts';
 import { root } from '../harness/source-tree.ts';
 import { axe } from '../harness/web/accessibility.ts';
+import { layoutFaults, menuFaults } from '../harness/web/layout-faults.ts';
 import { mailedLinks } from '../harness/web/mailed-links.ts';
 import { layoutShift } from '../harness/web/page-faults.ts';
 import { questionForms } from '../harness/web/question-forms.ts';
@@ -171,12 +172,14 @@ describe.runIf(hasBrowser)('every page', () => {
     await settle(page);
     const shift = await layoutShift(page);
     const light = await axe(page);
+    const wide = await layoutFaults(page);
     await page.emulateMedia({ colorScheme: 'dark' });
     // Nothing but colours differs.
     const dark = await axe(page, 'colours');
     await page.setViewportSize(phone);
     await settle(page);
     const narrow = await axe(page, 'all but colours');
+    const narrowLayout = [...(await layoutFaults(page)), ...(await menuFaults(page))];
     const tooWidePx = Number(
       await page.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
@@ -186,7 +189,8 @@ describe.runIf(hasBrowser)('every page', () => {
       ...(shift <= maxLayoutShift ? [] : [`the content moved by itself: ${shift}`]),
       ...light.map((fault) => `light: ${fault}`),
       ...dark.map((fault) => `dark: ${fault}`),
-      ...narrow.map((fault) => `360 px: ${fault}`),
+      ...wide.map((fault) => `1280 px: ${fault}`),
+      ...[...narrow, ...narrowLayout].map((fault) => `360 px: ${fault}`),
       ...(tooWidePx <= 0 ? [] : [`360 px: the document is ${tooWidePx} px too wide`]),
     ];
   }
