@@ -55,7 +55,8 @@ export function compatAnswer(outcome: Outcome, answers: Answers, head: SentHead)
   return { ...answer, headers: { ...answer.headers, ...later } };
 }
 
-function statusOf({ code, reason }: Refusal, { overload, unreadable }: Answers): number {
+function statusOf({ code, reason }: Refusal, answers: Answers): number {
+  const { overload, unreadable, denied = 403 } = answers;
   switch (code) {
     case 'invalid_argument':
       return reason === 'body_size' && unreadable !== 200 ? 413 : unreadable;
@@ -64,7 +65,7 @@ function statusOf({ code, reason }: Refusal, { overload, unreadable }: Answers):
       return 401;
     case 'permission_denied':
     case 'unimplemented':
-      return 403;
+      return denied;
     case 'resource_exhausted':
     case 'unavailable':
     case 'deadline_exceeded':

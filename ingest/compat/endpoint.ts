@@ -40,6 +40,8 @@ export interface Answers {
   overload: 429 | 503;
   /** Where the request cannot be read and never will be: what the SDK takes as the end of it. */
   unreadable: 200 | 400;
+  /** Where the project's settings take nothing of this, as they may a minute later. 403 unless given. */
+  denied?: 503;
   /** The body of a refusal; Connect's unless given. */
   refused?: (status: number, message: string) => AnswerBody;
 }

@@ -334,10 +334,23 @@ describe('the answer', () => {
     expect(response.status).toBe(404);
   });
 
-  it('is 403 where the setting does not name the family', async () => {
+  it('is 503 where the setting does not name the family, which the browser takes for later; 403 of Node', async () => {
     await switchOn('segment');
-    const answer = await post('/e/', batch(event()));
+    const answers = [await post('/e/', batch(event())), await post('/batch/', batch(event()))];
     await switchOn('posthog');
-    expect(answer).toMatchObject({ status: 403, text: expect.stringContaining('posthog') });
+    const text = expect.stringContaining('settings switch them on');
+    expect(answers).toMatchObject([
+      { status: 503, text },
+      { status: 403, text },
+    ]);
+    expect(answers.map(({ headers }) => headers.get('retry-after'))).toEqual(['1', null]);
+  });
+
+  it('answers a page nothing from 400 to 499 but to a key that opens nothing', async () => {
+    const bodies = ['', '{', '[]', 'data=', batch(), batch(7), batch({ event: '' })];
+    bodies.push(`{"api_key":"${service.publicKey}"}`, batch(event()).slice(0, -1));
+    const statuses = [];
+    for (const body of bodies) statuses.push((await post('/e/', body)).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 200, 200, 200, 200, 200]);
   });
 });

@@ -3,8 +3,9 @@
 
 import { rmSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBrowser } from '../harness/clients/browser.ts';
+import { newCustomer } from '../harness/clients/new-customer.ts';
 import { onlyLoopback, startBrowserPlayer } from '../harness/sdks/browser-player.ts';
 import { type BusyServer, startBusyServer } from '../harness/sdks/busy-server.ts';
 import {
@@ -15,8 +16,15 @@ import {
   perform,
 } from '../harness/sdks/described-plays.ts';
 import { browserPackages, installPackages } from '../harness/sdks/packages.ts';
-import { setStage, startPlayedStack } from '../harness/sdks/player.ts';
+import {
+  refusedRequest,
+  setStage,
+  startPlayedStack,
+  storedKinds,
+  switchOnFamilies,
+} from '../harness/sdks/player.ts';
 import { fetchUmamiScript, type PlaysSite, startPlaysSite } from '../harness/sdks/plays-site.ts';
+import { startGate } from '../harness/servers/gate.ts';
 import type { Stack } from '../harness/servers/stack.ts';
 
 const traits = { plan: 'pro', seats: 3 };
@@ -59,12 +67,14 @@ const all: readonly Expected[] = [
     traits: { ...traits, $group_group: 'acme' },
     ...{ hasTimes: true, types: allTypes, keeps: keepsAll },
   },
-  {
-    sdk: 'rudderstack',
-    persons: [['dated', 'group', 'page_view', 'signed_up'], ['page_view']],
-    traits: { ...traits, $group_group: 'acme' },
-    ...{ hasTimes: true, types: allTypes, keeps: keepsAll },
-  },
+  ...['rudderstack', 'rudderstack-plugins', 'rudderstack-2'].map(
+    (sdk): Expected => ({
+      sdk,
+      persons: [['dated', 'group', 'page_view', 'signed_up'], ['page_view']],
+      traits: { ...traits, $group_group: 'acme' },
+      ...{ hasTimes: true, types: allTypes, keeps: keepsAll },
+    }),
+  ),
   {
     sdk: 'mixpanel',
     persons: [['dated', 'identify', 'in_group', 'page_view', 'signed_up'], ['page_view']],
@@ -133,6 +143,28 @@ const all: readonly Expected[] = [
     traits,
     ...{ hasTimes: false, types: allTypes, keeps: { ...losesBoth, last: true } },
   },
+  {
+    sdk: 'matomo',
+    persons: [['dated', 'page_view', 'page_view', 'signed_up']],
+    ...{ hasTimes: false, keeps: { ...losesBoth, last: 'by luck' } },
+    types: {
+      category: { stringValue: 'account' },
+      name: { stringValue: 'text é' },
+      value: { doubleValue: 1.5 },
+      dimension1: { stringValue: 'x' },
+    },
+  },
+  {
+    sdk: 'ga4',
+    persons: [['page_view', 'page_view', 'signed_up']],
+    ...{ hasTimes: false, keeps: { ...losesBoth, last: true } },
+    types: {
+      s: { stringValue: 'text é' },
+      i: { intValue: '7' },
+      f: { doubleValue: 1.5 },
+      b: { stringValue: 'true' },
+    },
+  },
 ];
 
 const performance = newPerformance();
@@ -168,3 +200,21 @@ afterAll(async () => {
 });
 
 describePlays(all, performance);
+
+it('posthog-js keeps what it tracks until its family is switched on', async () => {
+  const [customer, gate] = [await newCustomer(stack.baseUrl), await startGate(stack.baseUrl)];
+  const { past } = performance;
+  const stage = { customer, gate, browser, site, past, sendsLast: true };
+  const player = await startBrowserPlayer('posthog', stage);
+  await refusedRequest(customer);
+  expect(await customer.events()).toEqual([]);
+  await switchOnFamilies(customer);
+  const kinds = all[0]?.persons[0] ?? [];
+  await storedKinds(customer, kinds);
+  await player.end();
+  await gate.stop();
+  const events = await customer.events();
+  const once = events.map(({ kind }) => String(kind)).filter((kind) => kinds.includes(kind));
+  // The page is opened again at the end.
+  expect(once.sort()).toEqual([...kinds, 'page_view'].sort());
+});

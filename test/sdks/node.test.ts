@@ -89,6 +89,12 @@ const all: readonly Expected[] = [
     },
   },
   {
+    sdk: 'ga4',
+    persons: [['as_user'], ['dated', 'page_view', 'signed_up']],
+    ...{ traits, hasTimes: false, types: allTypes },
+    keeps: { busy: false, closed: false, last: true },
+  },
+  {
     sdk: 'rybbit',
     persons: [['page_view', 'signed_up'], []],
     ...{ hasTimes: false, types: allTypes, keeps: { busy: false, closed: false, last: true } },

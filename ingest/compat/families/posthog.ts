@@ -22,14 +22,18 @@ import {
   putRevenue,
 } from '../mapping/well-known-names.ts';
 
-/** The browser's SDK drops a batch for good on 204, 400, 413 and 429, and sends it again on 503. */
+/**
+ * The browser's SDK drops a batch for good on every 4xx, and sends it again on 503, ten times in an hour and once more as
+ * the page is left. A family that is off may be on by then; a key that opens nothing never will, and is answered 401.
+ */
 const browserAnswers: Answers = {
   ...usualAnswers,
   accepted: { status: 200, body: () => jsonBody({ status: 1 }) },
   unreadable: 200,
+  denied: 503,
 };
-/** Node's halves a batch that it is told is too large. */
-const nodeAnswers: Answers = { ...browserAnswers, unreadable: 400 };
+/** Node's halves a batch that it is told is too large, and gives one up after nine seconds of 503. */
+const nodeAnswers: Answers = { ...usualAnswers, accepted: browserAnswers.accepted };
 
 /** In place of an id, where the SDK keeps none: the server is to tell visitors apart. */
 const cookielessId = '$posthog_cookieless';

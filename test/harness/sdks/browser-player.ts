@@ -1,6 +1,6 @@
 // A visitor of their own in a real browser, on a page in which one vendor's SDK plays.
 
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { eventually } from '../clients/client.ts';
 import type { Player, Stage } from './player.ts';
 import type { PlaysSite } from './plays-site.ts';
@@ -29,6 +29,7 @@ export async function startBrowserPlayer(sdk: string, stage: BrowserStage): Prom
   site.addPage(sdk, { url: gate.url, key: customer.key, past });
   const context = await browser.newContext({ userAgent });
   await context.addInitScript(undriven);
+  await serveVendors(context, site);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
@@ -57,6 +58,14 @@ export async function startBrowserPlayer(sdk: string, stage: BrowserStage): Prom
       await context.close();
     },
   };
+}
+
+/** In the place of hosts that the browser does not reach. */
+async function serveVendors(context: BrowserContext, { vendors }: PlaysSite): Promise<void> {
+  const headers = { 'access-control-allow-origin': '*', 'content-type': 'text/javascript' };
+  for (const [address, body] of vendors) {
+    await context.route(address, (route) => route.fulfill({ headers, body }));
+  }
 }
 
 async function playing(page: Page, sdk: string, faults: readonly string[]): Promise<void> {

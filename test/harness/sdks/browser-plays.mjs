@@ -51,21 +51,19 @@ const plays = {
     return track;
   },
 
-  async rudderstack({ url, key, past, isFirst }) {
+  async rudderstack(options) {
     const { RudderAnalytics } = await import('@rudderstack/analytics-js/bundled');
-    const analytics = new RudderAnalytics();
-    analytics.load(key, url, { configUrl: url });
-    const track = (event) => void analytics.track(event);
-    await called((done) => analytics.ready(done));
-    analytics.page('Home');
-    if (!isFirst) return track;
-    analytics.track('signed up', properties);
-    analytics.track('dated', {}, { originalTimestamp: past.toISOString() });
-    analytics.identify('user1', traits);
-    analytics.alias('alias1');
-    analytics.group('acme', { size: 9 });
-    analytics.reset(true);
-    return track;
+    return playRudderStack(new RudderAnalytics(), options);
+  },
+
+  // Fetches its plugins, the queue among them, from its vendor.
+  async 'rudderstack-plugins'(options) {
+    const { RudderAnalytics } = await import('@rudderstack/analytics-js');
+    return playRudderStack(new RudderAnalytics(), options);
+  },
+
+  async 'rudderstack-2'(options) {
+    return playRudderStack(await import('rudder-sdk-js'), options);
   },
 
   async mixpanel({ url, key, past, isFirst }) {
@@ -181,6 +179,36 @@ const plays = {
     return track;
   },
 
+  async matomo({ url, key, past, isFirst }) {
+    const { default: Matomo } = await import('matomo-tracker-react-native/src/MatomoTracker.js');
+    const tracker = new Matomo({ urlBase: url, siteId: key });
+    const visitor = { _id: '0123456789abcdef', url: page.url };
+    const send = (event, info = {}) => {
+      tracker.removeUserInfo();
+      const userInfo = { ...visitor, ...info };
+      return tracker.trackEvent({ category: 'account', action: event, name: 'text é', userInfo });
+    };
+    await tracker.trackAction({ name: page.title, userInfo: visitor });
+    const track = (event) => send(event, { uid: 'user1' });
+    if (!isFirst) return track;
+    await tracker.trackEvent({
+      ...{ category: 'account', action: 'signed up', name: 'text é', value: 1.5 },
+      userInfo: { dimension1: 'x' },
+    });
+    await send('dated', { cdt: past.getTime() / 1_000 });
+    return track;
+  },
+
+  async ga4({ url, key, isFirst }) {
+    window.minimalAnalytics = { analyticsEndpoint: `${url}/g/collect` };
+    const { track } = await import('@minimal-analytics/ga4');
+    const { s, i, f, b } = properties;
+    track(key, { type: 'page_view' });
+    if (isFirst)
+      track(key, { type: 'signed up', event: { 'ep.s': s, 'epn.i': i, 'epn.f': f, 'ep.b': b } });
+    return (event) => track(key, { type: event });
+  },
+
   async rybbit({ url, key, isFirst }) {
     const { default: rybbit } = await import('@rybbit/js');
     await rybbit.init({ analyticsHost: `${url}/api`, siteId: key });
@@ -193,6 +221,21 @@ const plays = {
     return track;
   },
 };
+
+async function playRudderStack(analytics, { url, key, past, isFirst }) {
+  analytics.load(key, url, { configUrl: url });
+  const track = (event) => void analytics.track(event);
+  await called((done) => analytics.ready(done));
+  analytics.page('Home');
+  if (!isFirst) return track;
+  analytics.track('signed up', properties);
+  analytics.track('dated', {}, { originalTimestamp: past.toISOString() });
+  analytics.identify('user1', traits);
+  analytics.alias('alias1');
+  analytics.group('acme', { size: 9 });
+  analytics.reset(true);
+  return track;
+}
 
 /** For the page: loads and plays. */
 export async function play({ sdk, past, ...options }) {

@@ -17,12 +17,14 @@ export const nodePackages = [
   '@snowplow/node-tracker@4.8.0',
   'matomo-tracker@2.2.4',
   '@rybbit/node@1.0.0',
+  'electron-google-analytics4@1.2.1',
 ];
 
 export const browserPackages = [
   'posthog-js@1.449.2',
   '@segment/analytics-next@1.84.3',
   '@rudderstack/analytics-js@3.34.1',
+  'rudder-sdk-js@2.52.21',
   'mixpanel-browser@2.83.0',
   '@amplitude/analytics-browser@2.48.1',
   '@plausible-analytics/tracker@0.4.6',
@@ -31,6 +33,8 @@ export const browserPackages = [
   '@jitsu/js@1.11.0',
   '@snowplow/browser-tracker@4.10.1',
   '@rybbit/js@0.6.2',
+  '@minimal-analytics/ga4@1.8.7',
+  'matomo-tracker-react-native@0.3.3',
 ];
 
 /** Of MCP, as docs/agents.md has them. */

@@ -1,6 +1,7 @@
 // A program or page in which one vendor's SDK plays, behind a gate of its own, for a customer of its own.
 
 import { compatFamilies } from '../../../platform/compat/compat-families.ts';
+import { eventually, type StoredEvent } from '../clients/client.ts';
 import { type Customer, newCustomer } from '../clients/new-customer.ts';
 import { type Gate, startGate } from '../servers/gate.ts';
 import { type Stack, startStack } from '../servers/stack.ts';
@@ -31,7 +32,28 @@ export interface Stage {
 /** A project that takes all families, and a gate in front of the service. */
 export async function setStage(baseUrl: string): Promise<Stage> {
   const customer = await newCustomer(baseUrl);
+  await switchOnFamilies(customer);
+  return { customer, gate: await startGate(baseUrl) };
+}
+
+export async function switchOnFamilies(customer: Customer): Promise<void> {
   const compat = { families: compatFamilies };
   await customer.call('dashboard.projects.v1.ProjectsService/Update', { compat });
-  return { customer, gate: await startGate(baseUrl) };
+}
+
+/** Resolves once a request of the family was refused. */
+export async function refusedRequest(customer: Customer): Promise<void> {
+  const method = 'shared.activity.v1.ActivityService/IngestHealth';
+  await eventually(
+    async () => JSON.stringify((await customer.call(method, {})).body),
+    (health) => health.includes('compat_off'),
+  );
+}
+
+/** Once events of all these kinds are stored. */
+export function storedKinds(customer: Customer, kinds: readonly string[]): Promise<StoredEvent[]> {
+  return eventually(
+    () => customer.events(),
+    (events) => kinds.every((kind) => events.some((event) => event['kind'] === kind)),
+  );
 }

@@ -18,6 +18,8 @@ export interface PageSettings {
 
 export interface PlaysSite {
   url: string;
+  /** Scripts that pages fetch from vendors' hosts, by address: none of these hosts is asked. */
+  vendors: ReadonlyMap<RegExp, string>;
   /** Makes the page at `/SDK`. */
   addPage(sdk: string, settings: PageSettings): void;
   stop(): Promise<void>;
@@ -52,6 +54,7 @@ export async function startPlaysSite(folder: string, umamiScript: string): Promi
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://localhost:${port}`,
+    vendors: new Map([[rudderStackPlugins, rudderStackScript(folder)]]),
     addPage(sdk, settings) {
       files.set(`/${sdk}`, pageOf(sdk, settings));
     },
@@ -71,6 +74,27 @@ function pageOf(sdk: string, settings: PageSettings): string {
       sessionStorage.setItem('played', 'yes');
       window.playing = play({ sdk: '${sdk}', ...${JSON.stringify(settings)}, isFirst });
     </script>`;
+}
+
+/** Where the default import of its version 3 has its plugins from, which are not on npm by themselves. */
+const rudderStackPlugins = /^https:\/\/cdn\.rudderlabs\.com\/.+\/modern\/plugins\/rsa-plugins\.js$/;
+
+/**
+ * The same plugins are in the package's bundled build, in the same version: this hands them out as the script of the
+ * vendor's host does, one by one.
+ */
+function rudderStackScript(folder: string): string {
+  const build = ['dist', 'npm', 'modern', 'bundled', 'esm', 'index.mjs'];
+  const path = join(folder, 'node_modules', '@rudderstack', 'analytics-js', ...build);
+  const bundled = readFileSync(path, 'utf8');
+  const end = 'export { RudderAnalytics };';
+  if (!bundled.includes(end)) throw new Error('RudderStack’s bundled build has another end');
+  return bundled.replace(
+    end,
+    `const plugins = getBundledBuildPluginImports();
+    export const init = () => {};
+    export const get = async (name) => () => ({ default: plugins[name.replace('./', '')] });`,
+  );
 }
 
 const umamiPackage = 'umami@2.10.0';

@@ -1,5 +1,5 @@
-// GA4's protocols: hits of pages, whose query says all, or all but its events, which are lines of the body then; and the
-// Measurement Protocol of servers, with events in a body.
+// GA4's protocols: hits of pages, whose query says all, or all but the events, which are lines of the body then; and
+// the Measurement Protocol of servers, with events in a body.
 
 import { fieldOf, isObject, type JsonObject } from '../../../../platform/json.ts';
 import {
