@@ -7,8 +7,8 @@ import { questionForms } from '../../../test/harness/web/question-forms.ts';
 export const openPages: Record<string, string> = { 'sign-in': '/sign-in', 'sign-up': '/sign-up' };
 
 /**
- * By the page: what opens over it, each with the name of its button. Escape closes it. One that is not in sight, such as
- * the navigation of a phone, is left out.
+ * By the page: what opens over it, each with the name of its button. Escape closes it. One that is not in sight is left
+ * out, such as the navigation of a phone.
  */
 export const openings: Record<string, Record<string, string | RegExp>> = {
   projects: { new: 'New project' },
