@@ -165,6 +165,23 @@ describe.runIf(hasBrowser)('every page', () => {
     },
   );
 
+  it('have a navigation on a phone that Escape closes, and a press beside it', async () => {
+    const { page } = member;
+    await page.setViewportSize(phone);
+    await page.goto(`${app.stack.baseUrl}/account`);
+    const button = page.getByRole('button', { name: 'Navigation' });
+    const drawer = page.getByRole('navigation', { name: 'Main' });
+    await button.press('Enter');
+    await drawer.waitFor();
+    await button.press('Escape');
+    await drawer.waitFor({ state: 'hidden' });
+    await button.press('Enter');
+    await drawer.waitFor();
+    await page.mouse.click(phone.width - 10, phone.height - 10);
+    await drawer.waitFor({ state: 'hidden' });
+    expect(member.faults.splice(0)).toEqual([]);
+  });
+
   async function faultsAt(page: Page, path: string): Promise<string[]> {
     await page.setViewportSize(desk);
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });

@@ -1,6 +1,7 @@
 // The navigation of a project, of its organization and of the reader.
 
 import { signal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import mark from '../mark.svg';
 import { address } from '../router.ts';
 import { session } from '../session.ts';
@@ -10,6 +11,10 @@ import { ProjectMenu } from './project-menu.tsx';
 
 /** On a phone the navigation is a drawer. */
 export const isDrawerOpen = signal(false);
+
+const closeDrawer = (): void => {
+  isDrawerOpen.value = false;
+};
 
 type Place = { path: string; name: string; icon: IconName };
 
@@ -45,11 +50,7 @@ function Item({
 }) {
   return (
     <li>
-      <a
-        href={href}
-        aria-current={isHere ? 'page' : undefined}
-        onClick={() => (isDrawerOpen.value = false)}
-      >
+      <a href={href} aria-current={isHere ? 'page' : undefined} onClick={closeDrawer}>
         <Icon name={icon} />
         {name}
       </a>
@@ -71,14 +72,33 @@ function ProjectPlaces({ id }: { id: string }) {
   );
 }
 
+/** Calls `leave` on Escape and on a press beside the drawer. Returns how to stop listening. */
+function onLeaving(drawer: HTMLElement | null, leave: () => void): () => void {
+  const end = new AbortController();
+  const { signal: until } = end;
+  const leaveBeside = ({ target }: Event): void => {
+    if (target instanceof Node && !drawer?.contains(target)) leave();
+  };
+  const leaveByKey = ({ key }: KeyboardEvent): void => {
+    if (key === 'Escape') leave();
+  };
+  document.addEventListener('pointerdown', leaveBeside, { signal: until });
+  document.addEventListener('keydown', leaveByKey, { signal: until });
+  return () => end.abort();
+}
+
 export function Sidebar() {
   const project = currentProject.value;
   const org = currentOrg.value;
   const { path } = address.value;
   const now = session.value;
+  const drawer = useRef<HTMLElement>(null);
+  const isOpen = isDrawerOpen.value;
+  // Before the next key is read, as in a menu.
+  useLayoutEffect(() => (isOpen ? onLeaving(drawer.current, closeDrawer) : undefined), [isOpen]);
   return (
-    <nav class="sidebar" aria-label="Main" data-open={isDrawerOpen.value}>
-      <a class="brand" href="/">
+    <nav class="sidebar" aria-label="Main" data-open={isOpen} ref={drawer}>
+      <a class="brand" href="/" onClick={closeDrawer}>
         <img src={mark} alt="" width="24" height="24" />
         Millrace
       </a>
