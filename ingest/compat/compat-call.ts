@@ -42,11 +42,12 @@ const maxItems = 10_000;
 
 /** Undefined where the sender is gone. */
 export async function serveCall(options: CallOptions, call: Call): Promise<HttpAnswer | undefined> {
-  const [first] = call.endpoints;
-  if (first === undefined) return undefined;
+  // Before the body tells the family: one whose SDK reads the answer. The others look at its status alone.
+  const unknown = call.endpoints.find(({ answers }) => answers.refused) ?? call.endpoints[0];
+  if (unknown === undefined) return undefined;
   const served = await serve(options, call);
   if (served === undefined) return undefined;
-  const { outcome, endpoint = first } = served;
+  const { outcome, endpoint = unknown } = served;
   const { metrics } = options.parts.events;
   if (outcome.kind === 'refused') metrics.refusedRequests.inc({ reason: outcome.reason });
   return compatAnswer(outcome, endpoint.answers, call.head);

@@ -220,6 +220,11 @@ it('Amplitude: a code in every answer, and a device that its user owns', async (
     },
   ]);
   expect(sent.changes).toMatchObject([{ externalId: 'user1', anonymousId: 'd1' }]);
+  const nobody = `pub_${'0'.repeat(42)}`;
+  for (const path of ['/2/httpapi', '/batch']) {
+    const refused = await post(path, { ...body, api_key: nobody });
+    expect(JSON.parse(refused.text)).toMatchObject({ code: 401 });
+  }
   const operations = { $set: { plan: 'pro' }, $setOnce: { source: 'news' } };
   const identify = { ...event, event_type: '$identify', user_properties: operations, groups: {} };
   const named = await post('/2/httpapi', { ...body, events: [identify] });
