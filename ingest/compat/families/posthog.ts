@@ -23,8 +23,8 @@ import {
 } from '../mapping/well-known-names.ts';
 
 /**
- * The browser's SDK drops a batch for good on every 4xx, and sends it again on 503, ten times in an hour and once more as
- * the page is left. A family that is off may be on by then; a key that opens nothing never will, and is answered 401.
+ * The browser's SDK drops a batch for good on every 4xx, and sends it again on 503, ten times in an hour and once more
+ * as the page is left. A family that is off may be on by then; a key that opens nothing is answered 401.
  */
 const browserAnswers: Answers = {
   ...usualAnswers,
