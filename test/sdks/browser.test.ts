@@ -146,6 +146,7 @@ const all: readonly Expected[] = [
   {
     sdk: 'matomo',
     persons: [['dated', 'page_view', 'page_view', 'signed_up']],
+    traits: {},
     ...{ hasTimes: false, keeps: { ...losesBoth, last: 'by luck' } },
     types: {
       category: { stringValue: 'account' },
