@@ -2,10 +2,11 @@
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeFolder } from '../test/harness/remove-folder.ts';
 import { type Stack, startStack } from '../test/harness/servers/stack.ts';
 import { type Client, createClient, type Profile } from './sending/client.ts';
 import { readVisitor, waitUntilListed } from './sending/readable.ts';
@@ -13,7 +14,7 @@ import type { Event } from './visits/event.ts';
 
 const built = join(import.meta.dirname, '../dist/demo');
 const directory = mkdtempSync(join(tmpdir(), 'millrace-demo-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => removeFolder(directory));
 
 interface Finished {
   code: number | null;

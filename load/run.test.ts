@@ -1,16 +1,17 @@
 // `npm run load` as a user or a script runs it, against a real instance.
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../demo/sending/client.ts';
+import { removeFolder } from '../test/harness/remove-folder.ts';
 import { type Stack, startStack } from '../test/harness/servers/stack.ts';
 
 const built = join(import.meta.dirname, '../dist/load/run.js');
 const directory = mkdtempSync(join(tmpdir(), 'millrace-load-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => removeFolder(directory));
 
 interface Finished {
   code: number | null;

@@ -2,7 +2,7 @@
 // city through HTTP, and no address, nor a client-sent `$ip`, is in any file of the data directory afterwards. Skipped
 // where there is no test data.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JetStreamManager, StoredMsg } from 'nats';
@@ -13,6 +13,7 @@ import { createLog } from '../platform/log.ts';
 import { decodeFrame } from '../proto/wire/frame.ts';
 import { batchCreate, eventually, listActivity, newEvent, rows } from './harness/clients/client.ts';
 import { identify } from './harness/clients/profile-client.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 import { hasTestData, testData } from './harness/test-data.ts';
 
@@ -122,7 +123,7 @@ describe.runIf(hasTestData).each(['off', 'on'])('the address, frames packed: %s'
   });
   afterAll(async () => {
     await stack.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+    await removeFolder(dataDir);
   });
 
   const forgotten = (text: string): string[] =>

@@ -2,7 +2,7 @@
 // none does.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -10,11 +10,12 @@ import { connectBroker } from '../platform/broker/nats.ts';
 import { eventsStream } from '../platform/broker/streams.ts';
 import { readBrokerUrl } from '../platform/engines/broker-configuration.ts';
 import { createLog } from '../platform/log.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { startStack } from './harness/servers/stack.ts';
 import { root } from './harness/source-tree.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-admin-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => removeFolder(directory));
 
 function admin(data: string, ...words: string[]) {
   return adminWith({}, data, ...words);

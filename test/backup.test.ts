@@ -1,7 +1,7 @@
 // A backup of an instance under load, while the command and the service are killed in it, and its restore into an empty
 // data directory: every event that was acknowledged before it is there once, and so is all that is made of them.
 
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { admin, startAdmin } from './harness/backups/admin-run.ts';
 import { type SteadyLoad, startSteadyLoad } from './harness/backups/steady-load.ts';
 import { batchCreate, eventually, newEvent, rows } from './harness/clients/client.ts';
 import { profileOf } from './harness/clients/profile-client.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-backup-'));
@@ -27,7 +28,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await load.stop();
   await stack.stop();
-  rmSync(directory, { recursive: true, force: true });
+  await removeFolder(directory);
 });
 
 const storedEvents = (url: string) =>

@@ -1,12 +1,13 @@
 // A project plays in the whole product and is deleted, and the service is killed at that moment: its key opens nothing,
 // and soon no table, no file of an export and no view has a word of it. The others' rows stay.
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { batchCreate, eventually, newEvent, rows } from './harness/clients/client.ts';
 import { type Customer, newCustomer } from './harness/clients/new-customer.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'millrace-deletion-'));
@@ -18,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stack?.stop();
-  rmSync(dataDir, { recursive: true, force: true });
+  await removeFolder(dataDir);
 });
 
 const visitor = 'ada-x7k2q9w4';

@@ -4,7 +4,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,7 @@ import { afterAll, afterEach, expect, it } from 'vitest';
 import { EventsService } from '../proto/gen/sdk/events/v1/events_pb.js';
 import { createClient } from '../sdk/node/client.ts';
 import { eventually, newEvent, rows, type Sent } from './harness/clients/client.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import {
   keeperOf,
   killService,
@@ -37,7 +38,7 @@ const stacks: Stack[] = [];
 afterEach(async () => {
   for (const stack of stacks.splice(0)) await stack.stop();
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => removeFolder(dir));
 
 async function start(...[options]: Parameters<typeof startStack>): Promise<Stack> {
   const stack = await startStack(options);

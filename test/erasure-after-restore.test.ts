@@ -1,7 +1,7 @@
 // A person is erased and a project deleted after a backup was taken, and the backup is restored: the log of erasures,
 // which names nobody, has both done once more.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { admin } from './harness/backups/admin-run.ts';
 import { batchCreate, call, eventually, newEvent, rows } from './harness/clients/client.ts';
 import { type Customer, newCustomer } from './harness/clients/new-customer.ts';
 import { identify, profileOf } from './harness/clients/profile-client.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-restored-'));
@@ -20,7 +21,7 @@ const [from, to, place, log] = [
 let stack: Stack | undefined;
 afterAll(async () => {
   await stack?.stop();
-  rmSync(directory, { recursive: true, force: true });
+  await removeFolder(directory);
 });
 
 const dora = 'dora-k5t1';

@@ -3,13 +3,14 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from './harness/clients/client.ts';
 import { type Customer, newCustomer } from './harness/clients/new-customer.ts';
 import { startImport } from './harness/history/run-command.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { type Stack, startStack } from './harness/servers/stack.ts';
 import { type Receiver, startReceiver } from './harness/webhooks/receiver.ts';
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack.stop();
   await receiver.close();
-  rmSync(directory, { recursive: true });
+  await removeFolder(directory);
 });
 
 const projects = 'dashboard.projects.v1.ProjectsService';

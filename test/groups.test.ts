@@ -3,7 +3,7 @@
 // Takes some 90 seconds.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,6 +19,7 @@ import {
   newEvent,
   rows,
 } from './harness/clients/client.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { startBroker } from './harness/servers/broker.ts';
 import type { ChildServer } from './harness/servers/child-server.ts';
 import { startEngine } from './harness/servers/engine.ts';
@@ -54,7 +55,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack.stop();
   await Promise.all([broker, ...engines].map((server) => server.stop()));
-  rmSync(dataDir, { recursive: true });
+  await removeFolder(dataDir);
 });
 
 function environment(groups: readonly ChildServer[]): Record<string, string> {

@@ -1,13 +1,14 @@
 // Files of history that somebody brings by a page, in the built product: checked, imported, canceled, refused; and an
 // import whose service is killed in its middle.
 
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../demo/sending/client.ts';
 import { eventually, rows } from './harness/clients/client.ts';
 import { type ImportClient, importClient } from './harness/clients/import-client.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { killService, type Stack, startStack } from './harness/servers/stack.ts';
 
 const uuid = (n: number): string => `0195612a-7c10-7a31-9c55-${String(n).padStart(12, '0')}`;
@@ -182,7 +183,7 @@ describe('an import whose service is killed', () => {
       expect(await keyNames(after)).not.toContain('Import');
     } finally {
       await stack.stop();
-      rmSync(dataDir, { recursive: true, force: true });
+      await removeFolder(dataDir);
     }
   });
 });

@@ -1,7 +1,7 @@
 // The way from embedded engines to servers of one's own and back: a backup of the one, restored into the other, with
 // the same rows. The servers are a nats-server and an engine in processes of their own, which the service knows by URL.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -13,6 +13,7 @@ import { createLog } from '../platform/log.ts';
 import { admin, startAdmin } from './harness/backups/admin-run.ts';
 import { startSteadyLoad } from './harness/backups/steady-load.ts';
 import { batchCreate, eventually, newEvent, rows } from './harness/clients/client.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { operatorUrl, startBroker } from './harness/servers/broker.ts';
 import { startBrokerCluster } from './harness/servers/cluster/broker-cluster.ts';
 import { startEngine } from './harness/servers/engine.ts';
@@ -20,7 +21,7 @@ import { type Stack, startStack } from './harness/servers/stack.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-house-'));
 const at = (name: string): string => join(directory, name);
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => removeFolder(directory));
 
 /** What the tables say, however their rows are merged. */
 const figures = (url: string) =>

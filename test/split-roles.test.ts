@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { batchCreate, eventually, listActivity, newEvent } from './harness/clients/client.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { startBroker } from './harness/servers/broker.ts';
 import { startStack } from './harness/servers/stack.ts';
 import { copyStopped } from './harness/stopped-copy.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'millrace-split-'));
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+afterAll(() => removeFolder(dataDir));
 
 const another =
   'millrace: the events of this broker are in another ClickHouse than the embedded one of this data directory, or that ' +

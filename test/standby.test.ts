@@ -2,7 +2,7 @@
 // over when the first is killed or frozen, and a frozen one that wakes up stores nothing a second time.
 // MILLRACE_STANDBY_ROUNDS sets the rounds.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +10,7 @@ import { createClickHouse } from '../platform/clickhouse/clickhouse.ts';
 import { createLog } from '../platform/log.ts';
 import { startSteadyLoad } from './harness/backups/steady-load.ts';
 import { batchCreate, eventually, newEvent, rows } from './harness/clients/client.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { startBroker } from './harness/servers/broker.ts';
 import type { ChildServer } from './harness/servers/child-server.ts';
 import { differences } from './harness/servers/cluster/cluster-load.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const stack of [...pipelines, front]) await stack.stop();
   await Promise.all([broker.stop(), engine.stop()]);
-  rmSync(directory, { recursive: true });
+  await removeFolder(directory);
 });
 
 function start(name: string, roles: string): Promise<Stack> {

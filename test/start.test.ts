@@ -9,7 +9,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -19,13 +18,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { batchCreate, eventually, listActivity, newEvent } from './harness/clients/client.ts';
+import { removeFolder } from './harness/remove-folder.ts';
 import { startBroker } from './harness/servers/broker.ts';
 import { takePort, uidOfImpostor } from './harness/servers/impostor.ts';
 import { signalProcess, startStack } from './harness/servers/stack.ts';
 import { root } from './harness/source-tree.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'millrace-start-'));
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+afterAll(() => removeFolder(dataDir));
 
 /** Runs the service until it ends by itself. */
 function runToEnd(
