@@ -1,4 +1,5 @@
 // The demo's ninety days: their rhythm, their people, where they come from, and whole places.
+// Takes some 10 seconds.
 
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
 // The seen-set against a JavaScript Map and against its own promises, and the keys of events. No table: see
 // seen-loader.test.ts.
+// Takes some 50 seconds.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';

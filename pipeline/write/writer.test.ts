@@ -1,5 +1,6 @@
 // The writer of events in simulated surroundings that fail in every way, with faults drawn from seeds. crash.test.ts
 // has it on a real broker and engine.
+// Takes some 35 seconds.
 
 import { expect, it } from 'vitest';
 import { projectMark } from '../../proto/wire/frame.ts';

@@ -1,3 +1,6 @@
+// The scanner beside the reference path of checks, on bodies of every kind, and its memory.
+// Takes some 25 seconds.
+
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
