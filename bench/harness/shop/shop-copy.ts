@@ -1,7 +1,8 @@
 // A service on a copy of a stored shop, for benches that store more beside it.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeFolder } from '../../../test/harness/remove-folder.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { copyStopped } from '../../../test/harness/stopped-copy.ts';
 import type { Mode, Session } from '../../bench.ts';
@@ -30,6 +31,6 @@ export async function onShopCopy<Result>(
       await stack.stop();
     }
   } finally {
-    rmSync(dataDir, { recursive: true, force: true });
+    await removeFolder(dataDir);
   }
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../../../test/harness/remove-folder.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { root } from '../../../test/harness/source-tree.ts';
 import { type Bench, check, type Session, type Table } from '../../bench.ts';
@@ -56,7 +57,7 @@ export const importBench: Bench = {
         resultHash: createHash('sha256').update('each event is stored once').digest('hex'),
       };
     } finally {
-      rmSync(directory, { recursive: true, force: true });
+      await removeFolder(directory);
     }
   },
 };

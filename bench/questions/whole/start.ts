@@ -2,10 +2,11 @@
 // where much is stored. Each is told apart into the part of the engines, until both have answered, and the service's.
 
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { batchCreate, eventually, newEvent } from '../../../test/harness/clients/client.ts';
+import { removeFolder } from '../../../test/harness/remove-folder.ts';
 import type { Stack } from '../../../test/harness/servers/stack.ts';
 import { type Bench, check, type Report } from '../../bench.ts';
 import { runStatement } from '../../harness/engine/engine-statement.ts';
@@ -85,7 +86,7 @@ async function withDirectory(run: (begin: Begin) => Promise<Report>): Promise<Re
     check(keys.size === 1, 'every start has the same keys');
     return report;
   } finally {
-    rmSync(dataDir, { recursive: true });
+    await removeFolder(dataDir);
   }
 }
 
