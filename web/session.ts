@@ -205,8 +205,8 @@ export async function accessToken(): Promise<string | undefined> {
 }
 
 /**
- * At the start of a page: asks for the session of the cookie, waiting longer each time while the service is away, and as
- * long as a busy one says.
+ * At the start of a page: asks for the session of the cookie, waiting longer each time while the service is away, and
+ * as long as a busy one says.
  */
 export async function resumeSession(waitMs = 500): Promise<void> {
   if (localStorage.getItem(mark) === null) {
