@@ -50,7 +50,7 @@ export function Annotations(props: { project: Project; at?: string | undefined }
       ) : null}
       {list.data && list.data.length > 0 ? (
         <div class="scroll" tabIndex={0} role="region" aria-label="Annotations: table">
-          <table>
+          <table class="stacks">
             <thead>
               <tr>
                 <th scope="col">Time</th>
