@@ -1,6 +1,7 @@
 // Every attempt of a webhook, newest first; one opens what was answered, and can be repeated.
 
 import { useState } from 'preact/hooks';
+import { narrow, useMedia } from '../browser/media.ts';
 import { explain } from '../client.ts';
 import { Select } from '../fields/field.tsx';
 import { usePages } from '../pages.ts';
@@ -57,6 +58,11 @@ const columns = [
   },
 ];
 
+/** For a phone: the rest is in the row's dialog. */
+const fewColumns = columns
+  .filter(({ name }) => name === 'Time' || name === 'Outcome' || name === 'Attempt')
+  .map((column) => ({ ...column, ...(column.name === 'Time' && { width: 'minmax(0, 1fr)' }) }));
+
 export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: string }) {
   const status = address.value.query.get('status') ?? '';
   const projectId = address.value.query.get('of') ?? '';
@@ -73,6 +79,7 @@ export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: st
     },
   );
   const [opened, setOpened] = useState<Attempt>();
+  const isNarrow = useMedia(narrow);
   usePoll(refreshMs, refresh);
   return (
     <section class="card deliveries">
@@ -91,7 +98,7 @@ export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: st
         <Table
           label="Deliveries"
           rows={rows}
-          columns={columns}
+          columns={isNarrow ? fewColumns : columns}
           rowKey={(row) => `${row.delivery_id} ${row.attempt} ${row.attempt_time}`}
           onOpen={setOpened}
           onEnd={more}

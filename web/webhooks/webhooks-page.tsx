@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
+import { narrow, useMedia } from '../browser/media.ts';
 import { explain } from '../client.ts';
 import { foldCase } from '../fields/fold-case.ts';
 import { useResource } from '../resource.ts';
@@ -37,6 +38,9 @@ const columns = [
     cell: ({ subscriptions }: Webhook) => subscriptions.length,
   },
 ];
+
+/** For a phone: what tells one from the other, and whether it works. */
+const fewColumns = columns.filter(({ name }) => name === 'Name' || name === 'Status');
 
 export function Page() {
   const org = currentOrg.value;
@@ -136,6 +140,7 @@ function Empty({ isAdmin }: { isAdmin: boolean }) {
 
 function List({ webhooks, base }: { webhooks: Webhook[]; base: string }) {
   const [text, setText] = useState('');
+  const isNarrow = useMedia(narrow);
   const shown = webhooks.filter(({ name }) => foldCase(name).includes(foldCase(text)));
   return (
     <>
@@ -150,7 +155,7 @@ function List({ webhooks, base }: { webhooks: Webhook[]; base: string }) {
       <Table
         label="Webhooks"
         rows={shown}
-        columns={columns}
+        columns={isNarrow ? fewColumns : columns}
         rowKey={({ id }) => id}
         onOpen={({ id }) => navigate(`${base}/${id}`)}
         height={`${Math.min(12, shown.length + 1) * 34 + 2}px`}
