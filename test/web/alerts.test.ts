@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)('alerts', () => {
     const { page } = visitor;
     await page.setViewportSize({ width: 360, height: 740 });
     await goOn(page, '/alerts');
-    await page.getByRole('row', { name: /^No sign-ups firing/ }).waitFor();
+    await page.getByRole('row', { name: /^No sign-ups State firing/ }).waitFor();
     await page.getByRole('link', { name: 'No sign-ups' }).click();
     await button(page, 'Send a test').click();
     await page

@@ -50,7 +50,7 @@ describe.runIf(hasBrowser)('reports', () => {
     const { page } = visitor;
     await page.setViewportSize({ width: 360, height: 740 });
     await goOn(page, '/reports');
-    await page.getByRole('row', { name: /^Every Monday on Mondays at 07:00/ }).waitFor();
+    await page.getByRole('row', { name: /^Every Monday Sent on Mondays at 07:00/ }).waitFor();
     await page.getByRole('link', { name: 'Every Monday' }).click();
     await button(page, 'Preview').click();
     const mail = page.getByRole('region', { name: 'The mail' });
