@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)('goals', () => {
     await page.getByRole('combobox', { name: 'Revenue: a property with numbers' }).fill('amount');
     expect(await axe(page)).toEqual([]);
     await button(page, 'Create goal').press('Enter');
-    await card(page).getByRole('row', { name: 'Bought 2 1 25% 25' }).waitFor();
+    await card(page).getByRole('row', { name: 'Bought 2 1 25% 25 all currencies' }).waitFor();
     expect(await axe(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);
   });

@@ -23,8 +23,8 @@ const hourMs = 3_600_000;
 describe.runIf(hasBrowser)('the page of a user', () => {
   const app = useWebApp();
   let reader: Reader & { page: Page };
-  let adaPath: string;
-  const [first, second] = [randomUUID(), randomUUID()];
+  const addressOf = (path: string) => `${app.stack.baseUrl}/p/${app.stack.projectId}${path}`;
+  const [first, second, long] = [randomUUID(), randomUUID(), randomUUID()];
   const startMs = Date.now() - 5 * hourMs;
   const at = (sessionId: string, afterMs: number, fields: Parameters<typeof newEvent>[0]) =>
     newEvent({
@@ -59,20 +59,31 @@ describe.runIf(hasBrowser)('the page of a user', () => {
         customProperties: { amount: { stringValue: '99' } },
       }),
       newEvent({ distinctId: 'bob', ...paid({ intValue: '7' }, 'EUR') }),
+      // A long visit, with two kinds that are called the same, and somebody whom nobody named.
+      ...Array.from({ length: 25 }, (_, index) =>
+        newEvent({
+          ...{ distinctId: 'carol', sessionId: long },
+          kind: ['page_view', 'page.view'][index] ?? 'click',
+          occurTime: new Date(startMs + index * 1_000).toISOString(),
+        }),
+      ),
+      newEvent({ distinctId: 'anon-dora', kind: 'page_leave' }),
     ];
-    expect((await batchCreate(app.stack, events)).status).toBe(200);
+    // A person's agent: pages leave bots out.
+    const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
+    const headers = { 'user-agent': agent };
+    expect((await batchCreate(app.stack, events, { headers })).status).toBe(200);
     await eventually(
       () => listActivity(app.stack, {}),
       (list) => list.events.length === events.length,
     );
     await untilCounted(app.stack);
-    await identify(app.stack, { externalId: 'ada' });
+    for (const externalId of ['bob', 'carol', 'ada']) await identify(app.stack, { externalId });
     const ada = await eventually(
       () => profileOf(app.stack, 'ada'),
       (profile) => profile !== undefined,
     );
-    adaPath = `/p/${app.stack.projectId}/profiles/${ada?.id}`;
-    reader = await app.signedIn(adaPath);
+    reader = await app.signedIn(`/p/${app.stack.projectId}/profiles/${ada?.id}`);
   });
 
   const tile = (name: string) => reader.page.locator('.numbers > div', { hasText: name });
@@ -108,6 +119,51 @@ describe.runIf(hasBrowser)('the page of a user', () => {
     expect(faults).toEqual([]);
   });
 
+  it('has the newest visit open, with its first events and more where they are asked for', async () => {
+    const { page, faults } = await app.signedIn('/account');
+    await page.goto(addressOf('/profiles'));
+    await page.locator('.table-row', { hasText: 'carol' }).click();
+    const steps = page.locator('details.visit[open] .steps li');
+    await expect.poll(() => steps.count(), { timeout }).toBe(20);
+    const names = () => steps.locator('b').allTextContents();
+    expect((await names()).slice(0, 3)).toEqual([
+      'Page view (page_view)',
+      'Page view (page.view)',
+      'Click',
+    ]);
+    await page.getByRole('button', { name: 'Show more: 5 later events' }).press('Enter');
+    await expect.poll(() => steps.count(), { timeout }).toBe(25);
+    expect(await page.getByRole('button', { name: /^Show more/ }).count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  it('calls whom nobody named the same in lists of users and of events', async () => {
+    const { page, faults } = await app.signedIn('/account');
+    await page.goto(addressOf('/profiles'));
+    const row = page.locator('.table-row', { hasText: 'Visitor' });
+    await row.waitFor();
+    const name = (await row.textContent())?.match(/Visitor [0-9a-f]{8}/)?.[0];
+    await page.goto(addressOf('/events?kind=page_leave'));
+    const event = page.locator('.table-row', { hasText: 'Page leave' });
+    await event.getByText(name ?? 'nobody').waitFor();
+    expect(await event.locator('[title="anon-dora"]').count()).toBe(1);
+    expect(faults).toEqual([]);
+  });
+
+  it('calls sources the same on the overview and in its question', async () => {
+    const { page, faults } = await app.signedIn('/account');
+    await page.goto(addressOf(''));
+    const sources = page.getByRole('region', { name: 'Sources', exact: true });
+    await sources.getByText('Google', { exact: true }).waitFor();
+    await sources.getByRole('link', { name: 'Open in Insights' }).press('Enter');
+    await page.waitForURL(/insights/);
+    const answer = page.locator('main');
+    for (const name of ['Google', 'X', 'Direct / none'])
+      await answer.getByText(name, { exact: true }).first().waitFor();
+    expect(await answer.getByText('www.google.com').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
   describe('the list of users', () => {
     let list: Reader & { page: Page };
     beforeAll(async () => {
@@ -120,7 +176,7 @@ describe.runIf(hasBrowser)('the page of a user', () => {
           ?.includes(Buffer.from([0xc8, 0x01]));
         return fails && isAsked ? route.fulfill({ contentType, body: tooMuch }) : route.continue();
       });
-      await list.page.goto(adaPath.replace(/\/[^/]+$/, ''));
+      await list.page.goto(addressOf('/profiles'));
     });
     let fails = false;
     const contentType = 'application/connect+proto';
@@ -170,7 +226,7 @@ describe.runIf(hasBrowser)('the page of a user', () => {
     it('is there without them where the service cannot say it', async () => {
       fails = true;
       const { page } = list;
-      await page.goto(adaPath.replace(/\/[^/]+$/, ''));
+      await page.goto(addressOf('/profiles'));
       await page.getByText('Their payments are too many to be read in time.').waitFor();
       await row('ada').waitFor();
       expect(await head('Lifetime value').count()).toBe(0);

@@ -1,4 +1,4 @@
-// The fields of an alert, for a new one and for changes: the question, the line, and who is told.
+// The fields of an alert, for a new one and for changes: the question, the threshold, and who is told.
 
 import { create } from '@bufbuild/protobuf';
 import { useState } from 'preact/hooks';

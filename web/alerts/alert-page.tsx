@@ -1,4 +1,4 @@
-// One alert: its values with the line, the changes of its state, and what can be done with it.
+// One alert: its values with the threshold, the changes of its state, and what can be done with it.
 
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { useMemo, useState } from 'preact/hooks';

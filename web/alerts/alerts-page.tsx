@@ -73,7 +73,7 @@ function Empty({ mayWrite }: { mayWrite: boolean }) {
     <section class="empty">
       <h2>No alert yet</h2>
       <p>
-        An alert tells you when a number passes a line: no sign-ups for an hour, twice as many
+        An alert tells you when a number passes a threshold: no sign-ups for an hour, twice as many
         errors as the hour before, fewer visits than usual in a day.
       </p>
       {mayWrite ? null : <p class="hint">Members of the organization make them.</p>}

@@ -4,8 +4,9 @@ import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_
 import { pageOf, placeOf, textOf, typedValue } from '../event/value.ts';
 import { propertyName } from '../filter/condition.ts';
 import { Marked, MarkedPlace } from '../marks/marked.tsx';
-import { kindName } from '../results/names.ts';
+import { kindName, kindNamer } from '../text/namer.ts';
 import { readablePath } from '../text/readable-path.ts';
+import { idName } from '../text/user-name.ts';
 import { Time } from '../time/time.tsx';
 import type { Column } from '../ui/table.tsx';
 import { ColumnEdge } from './column-edge.tsx';
@@ -23,17 +24,23 @@ const when: EventColumn = {
 const kind: EventColumn = {
   name: 'Kind',
   width: 'minmax(150px, 1.4fr)',
-  cell: (event) => (
-    <strong class="events-kind" title={event.kind}>
-      {kindName(event.kind)}
-    </strong>
-  ),
+  cell: kindCell(kindName),
 };
+
+function kindCell(nameOf: (kind: string) => string): EventColumn['cell'] {
+  return (event) => (
+    <strong class="events-kind" title={event.kind}>
+      {nameOf(event.kind)}
+    </strong>
+  );
+}
 
 const who: EventColumn = {
   name: 'Who',
   width: 'minmax(96px, 1.2fr)',
-  cell: ({ distinctId }) => <span title={distinctId}>{distinctId}</span>,
+  cell: ({ distinctId, profileId }) => (
+    <span title={distinctId}>{idName(distinctId, profileId)}</span>
+  ),
 };
 
 /** For a phone, where nobody has chosen others. */
@@ -126,12 +133,19 @@ function propertyColumn(property: string): EventColumn {
   };
 }
 
-/** As the table takes them, with edges that make them wider. */
-export function tableColumns(state: ColumnsState, isNarrow: boolean): readonly EventColumn[] {
+/** As the table takes them, with edges that make them wider. `rows`: whose kinds are told apart. */
+export function tableColumns(
+  state: ColumnsState,
+  isNarrow: boolean,
+  rows: readonly ActivityEvent[],
+): readonly EventColumn[] {
   const { columns, areUsual, change, tryWidth, keepWidth } = state;
-  if (isNarrow && areUsual) return fewColumns;
+  const cell = kindCell(kindNamer(rows.map((event) => event.kind)));
+  const named = (column: EventColumn): EventColumn =>
+    column.cell === kind.cell ? { ...column, cell } : column;
+  if (isNarrow && areUsual) return fewColumns.map(named);
   return columns.map((shown) => ({
-    ...columnOf(shown),
+    ...named(columnOf(shown)),
     edge: (
       <ColumnEdge
         name={columnName(shown.id)}

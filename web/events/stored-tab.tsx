@@ -186,7 +186,7 @@ function Rows(props: {
         key={props.listKey}
         label="Stored events, newest first"
         rows={list.rows}
-        columns={tableColumns(props.columns, isNarrow)}
+        columns={tableColumns(props.columns, isNarrow, list.rows)}
         rowKey={({ eventId }) => eventId}
         onOpen={props.onOpen}
         onEnd={list.more}

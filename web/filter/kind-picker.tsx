@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { Combo } from '../fields/combo.tsx';
-import { kindName } from '../results/names.ts';
+import { kindName } from '../text/namer.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from './schema.ts';

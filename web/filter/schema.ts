@@ -9,8 +9,8 @@ import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.
 import { inProject, transport } from '../client.ts';
 import type { Suggestion } from '../fields/combo.tsx';
 import { type Resource, useResource } from '../resource.ts';
-import { kindName } from '../results/names.ts';
 import { meaningOf } from '../text/kind-meanings.ts';
+import { kindName } from '../text/namer.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { formatTime, toDate } from '../time/time.tsx';
 import { plural } from '../ui/figures.ts';

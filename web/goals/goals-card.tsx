@@ -2,6 +2,7 @@
 // source and page.
 
 import { useState } from 'preact/hooks';
+import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import type { Goal, MeasuredGoal } from '../../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { inProject } from '../client.ts';
 import { useResource } from '../resource.ts';
@@ -109,6 +110,15 @@ function GoalTable(props: { goals: readonly MeasuredGoal[]; onOpen: (goal: Goal)
   );
 }
 
+/** The one that the goal's condition keeps. */
+function currencyOf({ filters }: Goal): string | undefined {
+  const { EQUALS } = FilterOperator;
+  const kept = filters.find(
+    ({ property, operator }) => property === 'currency' && operator === EQUALS,
+  );
+  return kept?.value || undefined;
+}
+
 function Row(props: { measured: MeasuredGoal; onOpen: (goal: Goal) => void }) {
   const { goal, figures, previous } = props.measured;
   if (!goal || !figures) return null;
@@ -131,7 +141,13 @@ function Row(props: { measured: MeasuredGoal; onOpen: (goal: Goal) => void }) {
         {percent(rate)}
       </td>
       <td class="number" data-label="Revenue">
-        {revenue === undefined ? '–' : shortFigure(revenue)}
+        {revenue === undefined ? (
+          '–'
+        ) : (
+          <>
+            {shortFigure(revenue)} <small>{currencyOf(goal) ?? 'all currencies'}</small>
+          </>
+        )}
       </td>
     </tr>
   );

@@ -9,10 +9,10 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { inProject, transport } from '../client.ts';
 import { Select } from '../fields/field.tsx';
-import { nameOf } from '../profiles/profiles-client.ts';
 import { type Asked, requestOf } from '../question/ask.ts';
 import type { Figure } from '../results/shown.ts';
 import { readablePath } from '../text/readable-path.ts';
+import { userName } from '../text/user-name.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -110,7 +110,7 @@ function PersonLink(props: { projectId: string } & Person) {
   const { projectId, distinctId, profile } = props;
   if (!profile?.id) return <>{distinctId}</>;
   const { id, properties } = profile;
-  const name = nameOf({ id, externalId: distinctId, ...(properties && { properties }) });
+  const name = userName({ id, externalId: distinctId, properties });
   return (
     <a href={`/p/${projectId}/profiles/${encodeURIComponent(id)}`}>
       {name}

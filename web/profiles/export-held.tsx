@@ -4,9 +4,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { download } from '../browser/download.ts';
 import { explain } from '../client.ts';
+import { userName } from '../text/user-name.ts';
 import { figure } from '../ui/figures.ts';
 import { toast } from '../ui/toasts.tsx';
-import { nameOf } from './profiles-client.ts';
 import { readHeld } from './read-held.ts';
 
 /** A second press ends it. */
@@ -20,7 +20,7 @@ export function ExportHeld({ projectId, profile }: { projectId: string; profile:
     setEvents(0);
     try {
       const file = await readHeld(projectId, profile.id, end.signal, setEvents);
-      download(`${nameOf(profile)}-held.ndjson`, 'application/x-ndjson', file);
+      download(`${userName(profile)}-held.ndjson`, 'application/x-ndjson', file);
       toast('Exported: the file ends with a line of totals');
     } catch (cause) {
       if (!end.signal.aborted) toast(`No file was kept: ${explain(cause).what}`);

@@ -5,12 +5,13 @@ import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { MarkedDevice, MarkedPlace } from '../marks/marked.tsx';
 import { address, setQuery } from '../router.ts';
+import { userName } from '../text/user-name.ts';
 import { Time } from '../time/time.tsx';
 import { figure } from '../ui/figures.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import type { Column } from '../ui/table.tsx';
 import { traitOrder } from './profile-sort.ts';
-import { deviceOf, nameOf, placeOf } from './profiles-client.ts';
+import { deviceOf, placeOf } from './profiles-client.ts';
 import { plainSource, plainValue, SourceName, valueTexts } from './worth/worth-texts.tsx';
 
 /** `plain`: the value for other programs. */
@@ -38,7 +39,7 @@ function lastSeenOf({ activity }: Profile): string {
 }
 
 const beforeWorth: readonly UserColumn[] = [
-  { name: 'Who', order: 'name', width: 'minmax(150px, 2fr)', cell: nameOf, plain: nameOf },
+  { name: 'Who', order: 'name', width: 'minmax(150px, 2fr)', cell: userName, plain: userName },
   {
     name: 'Last seen',
     order: 'last-seen',

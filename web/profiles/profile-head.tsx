@@ -5,19 +5,20 @@ import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js'
 import { inProject } from '../client.ts';
 import { forget } from '../resource.ts';
 import { navigate, setQuery } from '../router.ts';
+import { userName } from '../text/user-name.ts';
 import { CopyButton } from '../ui/copy.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { ExportHeld } from './export-held.tsx';
-import { nameOf, profilesClient } from './profiles-client.ts';
+import { profilesClient } from './profiles-client.ts';
 
 type Asked = 'delete' | 'erase';
 
 export function ProfileHead({ projectId, profile }: { projectId: string; profile: Profile }) {
   const [asked, setAsked] = useState<Asked>();
-  const name = nameOf(profile);
+  const name = userName(profile);
   return (
     <div class="page-head">
       <div>

@@ -45,16 +45,6 @@ export function isTooMuch(cause: unknown): boolean {
   return code === Code.DeadlineExceeded;
 }
 
-/** A trait that names a person, the id of the site, or the beginning of our own id. */
-export function nameOf(profile: Pick<Profile, 'id' | 'externalId' | 'properties'>): string {
-  const traits = profile.properties ?? {};
-  for (const key of ['name', 'displayName', 'display_name', 'email']) {
-    const value = traits[key];
-    if (typeof value === 'string' && value !== '') return value;
-  }
-  return profile.externalId || `Visitor ${profile.id.slice(0, 8)}`;
-}
-
 /** The place of the latest event: "Berlin, DE". */
 export function placeOf(profile: Profile): string {
   const { city, region, country } = profile.activity ?? {};

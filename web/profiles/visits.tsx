@@ -18,8 +18,9 @@ import { broughtTexts } from './worth/payments.ts';
 
 const activity = createClient(ActivityService, transport);
 const pageSize = 200;
-/** A longer visit is folded until somebody opens it. */
-const maxOpenEvents = 20;
+/** Of a visit, until somebody asks for more. A longer one is folded, but for the newest. */
+const firstEvents = 20;
+const moreEvents = 100;
 
 /** Newest first, as the events come; a visit's own events too. */
 function visitsOf(events: readonly ActivityEvent[]): ActivityEvent[][] {
@@ -46,7 +47,7 @@ export function Visits({ projectId, profileId }: { projectId: string; profileId:
   const visits = visitsOf(rows);
   // Once asked for, of all visits, and of those that come later.
   const [areOpen, setOpen] = useState<boolean>();
-  const isAnyOpen = areOpen ?? visits.some(({ length }) => length <= maxOpenEvents);
+  const isAnyOpen = areOpen ?? visits.length > 0;
   return (
     <section class="card">
       <div class="row between">
@@ -64,7 +65,7 @@ export function Visits({ projectId, profileId }: { projectId: string; profileId:
         <Visit
           key={`${visit[0]?.sessionId} ${areOpen}`}
           visit={visit}
-          isOpen={areOpen ?? visit.length <= maxOpenEvents}
+          isOpen={areOpen ?? (index === 0 || visit.length <= firstEvents)}
           isCut={hasMore && index === visits.length - 1}
         />
       ))}
@@ -82,6 +83,7 @@ export function Visits({ projectId, profileId }: { projectId: string; profileId:
 /** `isCut`: older events of it may follow, so that nothing is summed up yet. */
 function Visit(props: { visit: ActivityEvent[]; isOpen: boolean; isCut: boolean }) {
   const { visit, isOpen, isCut } = props;
+  const [shown, setShown] = useState(firstEvents);
   return (
     <details class="visit" open={isOpen}>
       <summary>
@@ -92,7 +94,12 @@ function Visit(props: { visit: ActivityEvent[]; isOpen: boolean; isCut: boolean 
           <Summary visit={visit} />
         )}
       </summary>
-      <Steps newestFirst={visit} />
+      <Steps newestFirst={visit.slice(-shown)} />
+      {visit.length > shown ? (
+        <button type="button" class="link" onClick={() => setShown(shown + moreEvents)}>
+          {`Show more: ${plural(visit.length - shown, 'later event')}`}
+        </button>
+      ) : null}
     </details>
   );
 }

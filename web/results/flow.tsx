@@ -9,9 +9,9 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
 import { columnPx, type Flow, type FlowNode, layFlow, nodePx } from '../charts/flow-layout.ts';
+import { kindNamer } from '../text/namer.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { figure, plural } from '../ui/figures.ts';
-import { kindName } from './names.ts';
 import type { Shown } from './shown.ts';
 
 /** Steps after the first, where the question names none. */
@@ -22,8 +22,9 @@ const maxNameLength = 24;
 export function UserFlow({ spec, result, label, height, drawn }: Shown<UserFlowResult>) {
   const flow = useMemo(() => layFlow(result, height), [result, height]);
   const isProperty = spec.userFlow?.nodeKind === NodeKind.PROPERTY;
+  const kindOf = useMemo(() => kindNamer(flow.nodes.map(({ name }) => name)), [flow]);
   const named = ({ name, isOthers }: FlowNode): string =>
-    isProperty || isOthers ? name : kindName(name);
+    isProperty || isOthers ? name : kindOf(name);
   const isOfUsers = spec.userFlow?.groupBy === GroupBy.USER;
   const way = isOfUsers ? 'user' : 'visit';
   if (flow.nodes.length === 0) return <p class="hint">No {way} took a step in this range.</p>;
@@ -32,6 +33,9 @@ export function UserFlow({ spec, result, label, height, drawn }: Shown<UserFlowR
       {drawn === 'table' ? null : (
         <Diagram {...{ flow, label, named, way }} stepName={stepNames(spec)} />
       )}
+      <p class="hint">
+        Numbers count {way}s that went from one step to the next; a {way} of one step is in none.
+      </p>
       <DataTable
         label={label}
         isAlone={drawn === 'table'}

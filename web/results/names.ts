@@ -1,5 +1,6 @@
 // Words and formats of a question's figures: what a series, a group and a value are called.
 
+import type { EventFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
   Granularity,
@@ -10,6 +11,8 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Unit } from '../charts/plot/value-axis.ts';
 import { segmentName, segmentOf } from '../filter/segment-names.ts';
+import { sourceName } from '../sources/source-of.ts';
+import { kindName, kindNamer } from '../text/namer.ts';
 import { milliseconds, percent, shortFigure } from '../ui/figures.ts';
 
 export const othersName = 'All others';
@@ -17,13 +20,6 @@ export const absentName = '(none)';
 /** A visit without referrer. */
 export const directName = 'Direct / none';
 const noCurrencyName = 'no currency';
-
-/** A kind as people say it: `page_view` and `page.view` are "Page view". Empty is every kind. */
-export function kindName(kind: string): string {
-  if (kind === '') return 'Any event';
-  const words = kind.replace(/_|\.(?=[a-z])/giu, ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
 
 const aggregations: Record<AggregationType, string> = {
   [AggregationType.UNSPECIFIED]: 'events',
@@ -72,17 +68,21 @@ export const bucketNames: Record<Granularity, string> = {
   [Granularity.MONTH]: 'month',
 };
 
-/** The values of a group in the order of the question's breakdowns. */
+/**
+ * The values of a group in the order of the question's breakdowns. Unless it `isExact`, two groups of an answer may
+ * have one name: see text/namer.ts.
+ */
 export function groupName(
   spec: InsightQuerySpec,
   { breakdown, isOthers, currency }: Group,
+  isExact = true,
 ): string {
   const values = isOthers
     ? [othersName]
     : spec.breakdowns.map(({ property }) => {
         const value = breakdown[property];
         const isDirect = spec.session && property === '$referrerDomain' && value === undefined;
-        return isDirect ? directName : valueName(property, value);
+        return isDirect ? directName : valueName(property, value, isExact);
       });
   const ofMoney = isOfRevenue(spec) ? [currency ?? noCurrencyName] : [];
   return [...ofMoney, ...values].join(' · ');
@@ -106,9 +106,16 @@ function isSplit(spec: InsightQuerySpec): boolean {
 
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 
-/** A value of a property; a country by its name, "not in Buyers" of a segment. */
-export function valueName(property: string, value: string | undefined): string {
+/**
+ * A value of a property; a country by its name, "not in Buyers" of a segment, a host by its site: several may be of one
+ * site, unless the name `isExact`.
+ */
+export function valueName(property: string, value: string | undefined, isExact = true): string {
   if (value === undefined) return absentName;
+  if (property === '$referrerDomain' && value !== '') {
+    const name = sourceName(value);
+    return isExact && name !== value ? `${name} (${value})` : name;
+  }
   const segment = segmentOf(property);
   if (segment !== undefined) return `${value} ${segmentName(segment)}`;
   if (property === '$country' && /^[A-Z]{2}$/.test(value)) return countries.of(value) ?? value;
@@ -133,11 +140,19 @@ function languageName(tag: string): string {
   }
 }
 
+/** The kinds of one of a question's events, told apart from those of its others. */
+export function kindsName(spec: InsightQuerySpec, event: EventFilter | undefined): string {
+  const kindsOf = ({ kind = '', kinds = [] }: Partial<EventFilter> = {}): string[] =>
+    kinds.length > 0 ? kinds : [kind];
+  const nameOf = kindNamer(spec.events.flatMap((one) => kindsOf(one.event)));
+  return kindsOf(event).map(nameOf).join(' or ');
+}
+
 function eventName(spec: InsightQuerySpec, index: number): string {
   if (spec.session) return metricNames[spec.session.metric];
   const event = spec.events[index];
   const { kind = '', kinds = [] } = event?.event ?? {};
-  const name = kinds.length > 0 ? kinds.map(kindName).join(' or ') : kindName(kind);
+  const name = kindsName(spec, event?.event);
   const isEvery = kind === '' && kinds.length === 0;
   if (isOfRevenue(spec)) {
     const measure = measures[event?.revenue ?? RevenueMeasure.TOTAL];
@@ -158,8 +173,11 @@ function eventName(spec: InsightQuerySpec, index: number): string {
 export function seriesName(
   spec: InsightQuerySpec,
   series: Group & { eventIndex: number; formulaIndex?: number | undefined },
+  isExact = true,
 ): string {
-  if (series.formulaIndex !== undefined) return formulaName(spec, series.formulaIndex, series);
+  if (series.formulaIndex !== undefined) {
+    return formulaName(spec, series.formulaIndex, series, isExact);
+  }
   const own = averageName(spec, eventName(spec, series.eventIndex));
   if (!isSplit(spec)) {
     const isTwice = spec.events.some(
@@ -168,7 +186,7 @@ export function seriesName(
     );
     return isTwice ? `${series.eventIndex + 1}. ${own}` : own;
   }
-  const group = groupName(spec, series);
+  const group = groupName(spec, series, isExact);
   const hasOthers = spec.events.length > 1 || spec.formulas.length > 0;
   return hasOthers ? `${series.eventIndex + 1}. ${own}, ${group}` : group;
 }
@@ -177,11 +195,11 @@ function averageName({ movingAverage }: InsightQuerySpec, name: string): string 
   return movingAverage === 0 ? name : `${name}, average of ${movingAverage}`;
 }
 
-function formulaName(spec: InsightQuerySpec, index: number, group?: Group): string {
+function formulaName(spec: InsightQuerySpec, index: number, group?: Group, isExact = true): string {
   const { displayName = '', expression = '' } = spec.formulas[index] ?? {};
   const isTwice = spec.formulas.filter((one) => one.displayName === displayName).length > 1;
   const own = displayName === '' || isTwice ? `${displayName} ${expression}`.trim() : displayName;
-  return group && isSplit(spec) ? `${own}, ${groupName(spec, group)}` : own;
+  return group && isSplit(spec) ? `${own}, ${groupName(spec, group, isExact)}` : own;
 }
 
 /** Where there are formulas these are drawn, and the tables have what they are made of, too. */

@@ -5,6 +5,7 @@ import type {
   SegmentationResult,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
+import { namer } from '../text/namer.ts';
 import { hasShares } from './drawings/drawings.ts';
 import { Numbers } from './drawings/numbers.tsx';
 import { Ranking } from './drawings/ranking.tsx';
@@ -17,10 +18,11 @@ export function Segments(shown: Shown<SegmentationResult>) {
   const format = formatOf(spec);
   const drawn = drawnSeries(result.series);
   if (spec.breakdowns.length === 0 && drawn.length <= 1) return <One {...shown} />;
-  const named = result.series.map((series) => ({ series, name: seriesName(spec, series) }));
-  const former = new Map(
-    previous?.series.map((series) => [seriesName(spec, series), series.value ?? 0]),
+  const nameOf = namer([...result.series, ...(previous?.series ?? [])], (series, isExact) =>
+    seriesName(spec, series, isExact),
   );
+  const named = result.series.map((series) => ({ series, name: nameOf(series) }));
+  const former = new Map(previous?.series.map((series) => [nameOf(series), series.value ?? 0]));
   return (
     <>
       <Ranking

@@ -7,19 +7,27 @@ import {
   type TopKRow,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
+import { exactKindName, kindName, namer } from '../text/namer.ts';
+import { userName } from '../text/user-name.ts';
 import { hasShares } from './drawings/drawings.ts';
 import { Ranking } from './drawings/ranking.tsx';
 import { GroupMark } from './group-mark.tsx';
-import { absentName, kindName, othersName, valueName } from './names.ts';
+import { absentName, othersName, valueName } from './names.ts';
 import type { Rows, Shown } from './shown.ts';
 
 export function TopList(shown: Shown<TopKResult>) {
   const { spec, result, previous, label, onOpen, onPersons } = shown;
   const dimension = spec.topK?.dimension ?? Dimension.UNSPECIFIED;
-  const rows = result.rows.map((row, index) => ({ row, name: rowName(spec, row, index) }));
-  const former = new Map(
-    previous?.rows.map((row, index) => [rowName(spec, row, index), row.value ?? 0]),
+  const places = new Map(
+    [result, previous].flatMap((one) =>
+      [...(one?.rows.entries() ?? [])].map(([at, row]) => [row, at] as const),
+    ),
   );
+  const nameOf = namer(places.keys(), (row, isExact) =>
+    rowName(spec, row, places.get(row) ?? 0, isExact),
+  );
+  const rows = result.rows.map((row) => ({ row, name: nameOf(row) }));
+  const former = new Map(previous?.rows.map((row) => [nameOf(row), row.value ?? 0]));
   return (
     <>
       <Ranking
@@ -84,21 +92,26 @@ function rowsOf({ spec }: Shown<TopKResult>, dimension: Dimension, row: TopKRow)
 }
 
 /** Strangers see the places of persons, not the persons. */
-function rowName({ topK }: InsightQuerySpec, row: TopKRow, index: number): string {
+function rowName(
+  { topK }: InsightQuerySpec,
+  row: TopKRow,
+  index: number,
+  isExact: boolean,
+): string {
   if (row.isOthers) return othersName;
   if (row.isAbsent) return absentName;
   const { dimensionValue = '' } = row;
   switch (topK?.dimension) {
     case Dimension.EVENT_KIND:
-      return kindName(dimensionValue);
+      return isExact ? exactKindName(dimensionValue) : kindName(dimensionValue);
     case Dimension.USER: {
-      const { name, email } = row.profile?.properties ?? {};
-      const said = [name, email].find((one) => typeof one === 'string' && one !== '');
-      const id = row.profile?.externalId || dimensionValue;
-      if (id === '') return `User ${index + 1}`;
-      return typeof said === 'string' ? `${said} (${id})` : id;
+      const { externalId = '', properties } = row.profile ?? {};
+      if (externalId === '' && dimensionValue === '') return `User ${index + 1}`;
+      const name = userName({ id: dimensionValue, externalId, properties });
+      const id = externalId || dimensionValue;
+      return isExact && name !== id ? `${name} (${id})` : name;
     }
     default:
-      return valueName(topK?.property ?? '', dimensionValue);
+      return valueName(topK?.property ?? '', dimensionValue, isExact);
   }
 }

@@ -11,6 +11,7 @@ import { DataTable } from '../charts/data-table.tsx';
 import { maxLines } from '../charts/line.ts';
 import type { PlotKind } from '../charts/plot/layers.ts';
 import { TimeChart } from '../charts/time-chart.tsx';
+import { namer } from '../text/namer.ts';
 import { labelDay } from '../time/labels.ts';
 import { openFrom, openName } from '../time/open-buckets.ts';
 import { currentZone, formatLabel, toDate } from '../time/time.tsx';
@@ -38,7 +39,11 @@ export function Trends(shown: Shown<TrendsResult>) {
   const { spec, labels, label } = shown;
   const result = useOrdered(shown.result);
   const alone = result.series.length === 1 ? shown.name : undefined;
-  const nameOf = (series: TrendSeries): string => alone ?? seriesName(spec, series);
+  const named = namer(
+    [...result.series, ...(shown.previous?.series ?? [])],
+    (series: TrendSeries, isExact) => seriesName(spec, series, isExact),
+  );
+  const nameOf = (series: TrendSeries): string => alone ?? named(series);
   if (result.series.length === 0) return <p class="hint">Nothing in this range.</p>;
   const style = timeStyle(shown.granularity);
   const open = openFrom(labels, result.series[0]?.incompleteFrom);

@@ -3,9 +3,10 @@
 import { useState } from 'preact/hooks';
 import type { Segment } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { usePages } from '../pages.ts';
-import { loadProfiles, nameOf } from '../profiles/profiles-client.ts';
+import { loadProfiles } from '../profiles/profiles-client.ts';
 import { useResource } from '../resource.ts';
 import { navigate, type PageProps } from '../router.ts';
+import { userName } from '../text/user-name.ts';
 import { currentZone, Time } from '../time/time.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
@@ -142,7 +143,7 @@ function People({
       <ul class="plain persons" aria-busy={isLoading}>
         {rows.map((profile) => (
           <li key={profile.id}>
-            <a href={`/p/${projectId}/profiles/${profile.id}`}>{nameOf(profile)}</a>{' '}
+            <a href={`/p/${projectId}/profiles/${profile.id}`}>{userName(profile)}</a>{' '}
             <small>
               seen <Time at={profile.activity?.lastSeen} />
             </small>

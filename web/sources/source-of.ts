@@ -33,6 +33,11 @@ export function sourceOf(host: string): Source | undefined {
   return suffix.test(plain) ? byBrand.get(plain.replace(suffix, '')) : undefined;
 }
 
+/** What the pages call a host: the name of its site where that is known. */
+export function sourceName(host: string): string {
+  return sourceOf(host)?.name ?? host;
+}
+
 /** The listed hosts of sites whose name has the text, whatever its case; brands have one for each country. */
 export function hostsOf(text: string): string[] {
   const sought = text.toLowerCase();

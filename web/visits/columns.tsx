@@ -3,6 +3,7 @@
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { MarkedDevice, MarkedPlace, MarkedSource } from '../marks/marked.tsx';
 import { readablePath } from '../text/readable-path.ts';
+import { idName } from '../text/user-name.ts';
 import { Time } from '../time/time.tsx';
 import { figure } from '../ui/figures.ts';
 import type { Column } from '../ui/table.tsx';
@@ -38,7 +39,7 @@ function whoOf({ cookieless, bot, distinctId, profileId }: Visit) {
       {isNameless ? (
         <span class="hint">Cookieless</span>
       ) : (
-        <span title={distinctId}>{distinctId}</span>
+        <span title={distinctId}>{idName(distinctId, profileId)}</span>
       )}
       {bot ? <span class="badge">bot</span> : null}
     </>

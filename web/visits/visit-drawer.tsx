@@ -8,6 +8,7 @@ import { Steps } from '../event/steps.tsx';
 import { MarkedDevice, MarkedPlace, MarkedSource } from '../marks/marked.tsx';
 import { usePages } from '../pages.ts';
 import { readablePath } from '../text/readable-path.ts';
+import { idName } from '../text/user-name.ts';
 import { Time, toDate } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
@@ -60,7 +61,7 @@ function Who({ visit, base }: { visit: Visit; base: string }) {
   return (
     <>
       {profileId ? (
-        <a href={`${base}/profiles/${profileId}`}>{distinctId}</a>
+        <a href={`${base}/profiles/${profileId}`}>{idName(distinctId, profileId)}</a>
       ) : cookieless ? (
         'A cookieless visitor, who is known for a day and has no profile'
       ) : (

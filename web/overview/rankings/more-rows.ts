@@ -16,7 +16,7 @@ import {
 import { inProject, transport } from '../../client.ts';
 import { botProperty } from '../../filter/condition.ts';
 import { isEmpty } from '../../filter/segment-names.ts';
-import { kindName } from '../../results/names.ts';
+import { kindName, kindNamer } from '../../text/namer.ts';
 import type { Ranking } from './cards.ts';
 import type { MoreRow } from './joined.ts';
 import { canExclude, namedLike, narrowedTo, oneOf, type Texts } from './narrowing.ts';
@@ -114,7 +114,8 @@ async function readKinds(
     parts.map((part) => askRanking(asked, ofKinds(ranking, part), end)),
   );
   const groups = answers.flatMap((answer) => groupsOf(answer, undefined));
-  const rows = rankedRows(groups, undefined, (value) => nameOf(ranking, value));
+  const nameOfKind = kindNamer(kinds.map(({ kind }) => kind));
+  const rows = rankedRows(groups, undefined, (kind = '') => nameOfKind(kind));
   const all = [...seen, ...asks];
   return { rows, next: left.length > asks.length ? tokenOf(all) : '' };
 }

@@ -12,8 +12,9 @@ import type { Condition } from '../../filter/condition.ts';
 import { type SegmentFilter, withSegments } from '../../filter/segment-names.ts';
 import { timeKey } from '../../question/board-time.ts';
 import { useResource } from '../../resource.ts';
-import { directName, kindName, valueName } from '../../results/names.ts';
+import { directName, valueName } from '../../results/names.ts';
 import { sourceOf } from '../../sources/source-of.ts';
+import { exactKindName, kindName, namer } from '../../text/namer.ts';
 import { answerOf, askQuestion, groupsOf as filterGroupsOf, resultOf } from '../board.ts';
 import { mostGroups, type Ranking } from './cards.ts';
 import { cutRows, groupsOf, type RankedRow, rankedRows, withSites } from './rows.ts';
@@ -111,7 +112,10 @@ function useAnswers(
   );
   // Two answers belong together once both are of the same question.
   const other = more.isLoading ? undefined : more.data && groupsOf(more.data, property);
-  const named = found && rankedRows(found, other, (text) => nameOf(ranking, text));
+  const nameOfText = namer(texts, (text: string | undefined, isExact) =>
+    isExact && property === undefined ? exactKindName(text ?? '') : nameOf(ranking, text),
+  );
+  const named = found && rankedRows(found, other, nameOfText);
   const siteOf = (host: string): string | undefined => sourceOf(host)?.name;
   return {
     rows: named && ranking.isOfSites ? withSites(named, siteOf) : named,
@@ -127,5 +131,5 @@ function useAnswers(
 export function nameOf({ property, isOfSites }: Ranking, text: string | undefined): string {
   if (property === undefined) return kindName(text ?? '');
   if (isOfSites && text === undefined) return directName;
-  return (isOfSites && text ? sourceOf(text)?.name : undefined) ?? valueName(property, text);
+  return valueName(property, text, !isOfSites);
 }

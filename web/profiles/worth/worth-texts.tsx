@@ -6,7 +6,7 @@ import type {
 } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { MarkedSource } from '../../marks/marked.tsx';
 import { directName } from '../../results/names.ts';
-import { sourceOf } from '../../sources/source-of.ts';
+import { sourceName } from '../../sources/source-of.ts';
 import { figure } from '../../ui/figures.ts';
 import { sumText } from './payments.ts';
 
@@ -35,7 +35,7 @@ export function SourceName({ source }: { source: FirstSource }) {
   return (
     <MarkedSource referrerDomain={referrerDomain} utmSource={utmSource} channel="direct">
       <span title={referrerDomain || undefined}>
-        {sourceText(source, sourceOf(referrerDomain)?.name ?? referrerDomain) || directName}
+        {sourceText(source, sourceName(referrerDomain)) || directName}
       </span>
     </MarkedSource>
   );
