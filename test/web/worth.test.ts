@@ -150,26 +150,12 @@ describe.runIf(hasBrowser)('the page of a user', () => {
     expect(faults).toEqual([]);
   });
 
-  it('calls sources the same on the overview and in its question', async () => {
-    const { page, faults } = await app.signedIn('/account');
-    await page.goto(addressOf(''));
-    const sources = page.getByRole('region', { name: 'Sources', exact: true });
-    await sources.getByText('Google', { exact: true }).waitFor();
-    await sources.getByRole('link', { name: 'Open in Insights' }).press('Enter');
-    await page.waitForURL(/insights/);
-    const answer = page.locator('main');
-    for (const name of ['Google', 'X', 'Direct / none'])
-      await answer.getByText(name, { exact: true }).first().waitFor();
-    expect(await answer.getByText('www.google.com').count()).toBe(0);
-    expect(faults).toEqual([]);
-  });
-
   describe('the list of users', () => {
     let list: Reader & { page: Page };
     beforeAll(async () => {
       list = await app.signedIn('/account');
       // Whether the service can say what users are worth: the tag of with_worth is 0xc8 0x01.
-      await list.page.route('**/ProfilesService/List', (route) => {
+      await list.page.route('**/shared.profiles.v1.ProfilesService/List', (route) => {
         const isAsked = route
           .request()
           .postDataBuffer()
