@@ -89,12 +89,14 @@ export async function perform(
 }
 
 /** Some of the SDKs send once and no more: a restart while a request is on its way would be another play. */
-async function arrivalOf({ sdk, customer }: Player, all: readonly Expected[]): Promise<void> {
+async function arrivalOf({ sdk, customer, gate }: Player, all: readonly Expected[]): Promise<void> {
   const played = new Set(all.find((one) => one.sdk === sdk)?.persons.flat());
   await eventually(
-    async () => new Set((await customer.events()).map(({ kind }) => String(kind))),
-    (kinds) => [...played].every((kind) => kinds.has(kind)),
-    60_000,
+    async () => {
+      const kinds = new Set((await customer.events()).map(({ kind }) => String(kind)));
+      return { sdk, missing: [...played].filter((kind) => !kinds.has(kind)), sent: gate.requests };
+    },
+    ({ missing }) => missing.length === 0,
   );
 }
 

@@ -91,9 +91,10 @@ function rudderStackScript(folder: string): string {
   if (!bundled.includes(end)) throw new Error('RudderStack’s bundled build has another end');
   return bundled.replace(
     end,
-    `const plugins = getBundledBuildPluginImports();
-    export const init = () => {};
-    export const get = async (name) => () => ({ default: plugins[name.replace('./', '')] });`,
+    `const handedOut = getBundledBuildPluginImports();
+    const handOut = async (name) => () => ({ default: handedOut[name.replace('./', '')] });
+    export { handOut as get };
+    export function init() {}`,
   );
 }
 
