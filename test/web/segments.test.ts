@@ -180,7 +180,9 @@ describe.runIf(hasBrowser)('segments', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await open(page, '/segments');
     await page
-      .getByRole('row', { name: /^Buyers did purchase at least 2 times in the last 30 days Users 1 / })
+      .getByRole('row', {
+        name: /^Buyers did purchase at least 2 times in the last 30 days Users 1 /,
+      })
       .waitFor();
     await page.getByRole('row', { name: /^Bought one of 2 listed users Users 2 / }).waitFor();
     expect(await axe(page)).toEqual([]);
