@@ -15,7 +15,11 @@ import { validateBench } from './questions/ingest/validate.ts';
 import { insightsBoardBench } from './questions/insights/board.ts';
 import { insightsFairnessBench } from './questions/insights/fairness.ts';
 import { insightsGrowthBench } from './questions/insights/growth.ts';
-import { insightsBench, insightsPersonsBench } from './questions/insights/speed.ts';
+import {
+  insightsBench,
+  insightsMembersBench,
+  insightsPersonsBench,
+} from './questions/insights/speed.ts';
 import { insightsStrangersBench } from './questions/insights/strangers.ts';
 import { insightsUnderLoadBench } from './questions/insights/under-load.ts';
 import { arrowBench } from './questions/pipeline/arrow.ts';
@@ -62,6 +66,7 @@ export const benches: readonly Bench[] = [
   webLiveBench,
   webOverviewBench,
   insightsBench,
+  insightsMembersBench,
   insightsPersonsBench,
   insightsBoardBench,
   insightsGrowthBench,

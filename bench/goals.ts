@@ -166,6 +166,18 @@ export const goals: readonly Goal[] = [
     reached: { bench: 'insights', column: 'peer / ours' },
   },
   {
+    name: 'a member of these questions, such as recurring retention or paths to an event, the worst',
+    beside: 'the plainest SQL for the same answer',
+    asked: { atMost: 1.2 },
+    reached: { bench: 'insights-members', column: 'of plain' },
+  },
+  {
+    name: 'the same where no day is kept',
+    beside: 'the plainest SQL for the same answer',
+    asked: { atMost: 1.2 },
+    reached: { bench: 'insights-members', column: 'anew of plain' },
+  },
+  {
     name: 'the first hundred persons behind a number, the worst',
     beside: 'the plainest SQL that lists the same persons',
     asked: { atMost: 1.2 },

@@ -7,7 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../platform/clock.ts';
 import { oracleAnswer } from '../harness/insights/oracle/answer.ts';
 import type { Part } from '../harness/insights/oracle/part.ts';
+import { bucketsOf } from '../harness/insights/oracle/statement/incomplete.ts';
 import { Tables } from '../harness/insights/oracle/tables.ts';
+import { listedPersons, pointsOf } from '../harness/insights/persons/number-points.ts';
+import { personsBehind } from '../harness/insights/persons/persons-behind.ts';
 import {
   type GeneratedProject,
   playMore,
@@ -91,6 +94,27 @@ describe(`${count} generated questions (seed ${seed})`, () => {
     expect(found).toEqual([]);
     const rare = forcedNeeds.filter((need) => (forced.answered.get(need) ?? 0) < leastOfEach);
     expect(rare.map((need) => `${need}: ${forced.answered.get(need) ?? 0}`)).toEqual([]);
+  });
+
+  it('name the persons of the sent events behind each kind of number', async () => {
+    const listed = new Map<string, number>();
+    const zone = 'Europe/Berlin';
+    const [season = expect.fail('no season')] = project.seasons;
+    const asked = {
+      type: 'TRENDS',
+      timezone: zone,
+      fromMs: season.fromMs,
+      toMs: season.toMs,
+    } as const;
+    const starts = (await bucketsOf(tables, asked)).map(({ start }) => start);
+    for (const one of pointsOf(season, zone, starts.length)) {
+      const expected = await personsBehind(tables, one.question, one.point);
+      const found = await listedPersons(stack, one, starts);
+      expect(found, JSON.stringify(one)).toEqual(expected);
+      listed.set(one.point.of, (listed.get(one.point.of) ?? 0) + found.length);
+    }
+    expect([...listed].filter(([, persons]) => persons < 5)).toEqual([]);
+    expect([...listed.keys()]).toEqual(['bar', 'step', 'cell', 'state', 'row']);
   });
 
   it('have another answer after more events, a merge, traits and a deletion', async () => {

@@ -95,7 +95,7 @@ const retentionOf = (name: string, kind: string): Question => ({
     ),
 });
 
-const lifecycleStates = [
+export const lifecycleStates = [
   'newUsers',
   'returningUsers',
   'resurrectingUsers',

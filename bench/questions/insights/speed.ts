@@ -11,6 +11,7 @@ import { type Bench, check, type Mode, type Report, type Table } from '../../ben
 import { checkSame } from '../../harness/insights/answers.ts';
 import { askEngine, askPersons, askQuestion } from '../../harness/insights/ask.ts';
 import { ourLayout } from '../../harness/insights/layout.ts';
+import { memberQuestions } from '../../harness/insights/members/members.ts';
 import { makePeer, peerLayout } from '../../harness/insights/peer-layout.ts';
 import { numberQuestions } from '../../harness/insights/persons/number-questions.ts';
 import type { AnswerRow, Asked, Question } from '../../harness/insights/question.ts';
@@ -49,6 +50,12 @@ export const insightsPersonsBench = benchOf(
   'insights-persons',
   'How soon are the first hundred persons behind a number of 20 million events listed?',
   numberQuestions,
+);
+
+export const insightsMembersBench = benchOf(
+  'insights-members',
+  'How soon are the members of these questions answered?',
+  memberQuestions,
 );
 
 function benchOf(name: string, question: string, asked: readonly Question[]): Bench {
@@ -172,6 +179,7 @@ function speedTable(measured: readonly Measured[]): Table {
       'peer ms',
       'of plain',
       'anew ms',
+      'anew of plain',
       'peer / ours',
       'days kept',
       'rows',
@@ -180,6 +188,7 @@ function speedTable(measured: readonly Measured[]): Table {
       ...[question.name, median(ms.ours).toFixed(1), Math.min(...ms.ours).toFixed(1)],
       ...[median(ms.plain).toFixed(1), median(ms.peer).toFixed(1)],
       ...[ratioOf(ms.ours, ms.plain).toFixed(2), median(ms.anew).toFixed(1)],
+      ratioOf(ms.anew, ms.plain).toFixed(2),
       ratioOf(ms.peer, ms.ours).toFixed(2),
       ...[question.daysAreKept ? 'yes' : 'no', String(rows)],
     ]),

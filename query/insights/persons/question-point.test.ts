@@ -11,6 +11,7 @@ import {
   InsightType,
   type QueryRequestSchema,
   type QuestionPointSchema,
+  RetentionQuery_First,
   TopKQuery_Dimension,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { useEngine } from '../../../test/harness/servers/use-servers.ts';
@@ -202,8 +203,13 @@ describe.each(breakdownLists)('split by %s, %s', (...breakdowns) => {
     }
   });
 
-  it.each([[[view]], [[view, buy]]])('has as many as each cell of RETENTION', async (events) => {
-    const spec = { insightType: InsightType.RETENTION, events, breakdowns };
+  it.each([
+    { events: [view] },
+    { events: [view, buy] },
+    { events: [view], retention: { first: RetentionQuery_First.EVER } },
+    { events: [view], retention: { first: RetentionQuery_First.RECURRING } },
+  ])('has as many as each cell of RETENTION', async (asked) => {
+    const spec = { insightType: InsightType.RETENTION, ...asked, breakdowns };
     const result = await ask(spec);
     if (result.case !== 'retention') return expect.fail('no series');
     for (const { breakdown, cohorts } of result.value.series) {

@@ -39,8 +39,14 @@ export function activitySql(question: Question, activity: Activity): string {
 }
 
 function readsOf(question: Question, { condition, buckets }: Activity, range: Range): string[] {
-  const raw = (part: Range, more = condition): string =>
-    rawActivitySql(question, { condition: more, buckets }, part);
+  const raw = (part: Range, more = condition): string => {
+    const bits = placeBits(buckets.length, (bit) => `groupBitOr(${bit})`);
+    const place = bucketPlaceSql(question, buckets);
+    const columns = { place, sender_key: 'profile_key', is_cookieless: 'cookieless' };
+    // Added up first, merges are looked up for each profile and not for each event: a third less.
+    return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, ${bits}
+      FROM (${readEventsSql(question, { condition: more, columns, ...part })}) GROUP BY sender_key`;
+  };
   const source = sourceOf(question, { count: 'users', of: condition, range, buckets });
   if (source === 'kept_active_profiles') {
     const { activity, isOther } = keptProfiles(question, condition);
@@ -74,21 +80,6 @@ export function profileEventsSql(asked: Question, condition: EventCondition): st
   });
   return `${whole} UNION ALL SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(1) AS events
     FROM (${edges})`;
-}
-
-/** SELECT as activitySql answers it, from events, one row for each profile. */
-export function rawActivitySql(
-  question: Question,
-  { condition, buckets }: Pick<Activity, 'condition' | 'buckets'>,
-  range: Range,
-): string {
-  const bits = placeBits(buckets.length, (bit) => `groupBitOr(${bit})`);
-  const place = bucketPlaceSql(question, buckets);
-  const senders = { place, sender_key: 'profile_key', is_cookieless: 'cookieless' };
-  const events = readEventsSql(question, { condition, columns: senders, ...range });
-  // Added up first, merges are looked up for each profile and not for each event: a third less.
-  return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, ${bits}
-    FROM (${events}) GROUP BY sender_key`;
 }
 
 /**

@@ -114,12 +114,17 @@ export function rankedGroupsSql(cells: Cells): string {
   const names = Array.from({ length: groups }, (_, index) => groupColumn(index)).join(', ');
   const shown = cells.shown ??
     numbers?.map((name) => `toFloat64(${name})`) ?? [finishedSql(measure), 'b'];
+  const isFolded = `rank > ${limit}`;
+  const { combine } = measure;
+  // The list of a group that stays has different values already: nothing keeps lists of single days.
+  const lists = `if(any(${isFolded}), ${combine}(if(${isFolded}, cell.2, [])), any(cell.2))`;
+  const first = combine === 'groupUniqArrayArray' ? lists : `${combine}(cell.2)`;
   const summed = (numbers ?? ['a', 'b']).map(
-    (name, index) => `${index === 0 ? measure.combine : 'sum'}(cell.${index + 2}) AS ${name}`,
+    (name, index) => `${index === 0 ? first : `sum(cell.${index + 2})`} AS ${name}`,
   );
   return `SELECT place, any(shown) AS values, groupArray((bucket, ${shown.join(', ')})) AS cells, any(folded) AS folded FROM (
-    SELECT least(rank, ${limit + 1}) AS place, bucket, any(if(rank > ${limit}, [], ${groupValuesSql(groups)})) AS shown,
-      ${summed.join(', ')}, any(if(rank > ${limit}, total - ${limit}, 1)) AS folded
+    SELECT least(rank, ${limit + 1}) AS place, bucket, any(if(${isFolded}, [], ${groupValuesSql(groups)})) AS shown,
+      ${summed.join(', ')}, any(if(${isFolded}, total - ${limit}, 1)) AS folded
     FROM (
       SELECT ${names}, groupArray((bucket, ${(numbers ?? ['a', 'b']).join(', ')})) AS cells,
         row_number() OVER (ORDER BY ${weigh} DESC, ${names}) AS rank, count() OVER () AS total

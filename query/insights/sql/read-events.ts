@@ -71,10 +71,10 @@ export function areOfPersons(groups: readonly string[]): boolean {
   return groups.length > 0 && groups.every((group) => group === byPerson || isOfPersons(group));
 }
 
-/** Whether a user's key suffices for these groups. It does not tell cookieless visitors, who are in no segment. */
+/** Whether a user's key suffices for these groups, or none. It does not tell cookieless visitors, in no segment. */
 export function haveKeys({ spec }: Question, groups: readonly string[]): boolean {
   const asksCookieless = spec.includeCookieless && groups.some((group) => segmentOf(group));
-  return areOfPersons(groups) && !asksCookieless;
+  return (groups.length === 0 || areOfPersons(groups)) && !asksCookieless;
 }
 
 /** SELECT of `users`, a SELECT of user_key and more, with the columns of such groups. */

@@ -7,19 +7,19 @@ import { listOf, numberOf, secondsOf } from '../answers.ts';
 import type { Layout } from '../layout.ts';
 import { type AnswerRow, type Asked, type Question, within } from '../question.ts';
 
-const steps = ['product_viewed', 'add_to_cart', 'purchase'] as const;
+export const steps = ['product_viewed', 'add_to_cart', 'purchase'] as const;
 
-const milliseconds = (layout: Layout): string =>
+export const milliseconds = (layout: Layout): string =>
   `toUInt64(toUnixTimestamp64Milli(toDateTime64(${layout.time}, 3)))`;
 
 /** The FROM and WHERE of all steps, in the range and a window longer. */
-function fromSteps(layout: Layout, { fromMs, toMs }: Asked): string {
+export function fromSteps(layout: Layout, { fromMs, toMs }: Asked): string {
   const isStep = steps.map((kind) => `${layout.kind} = '${kind}'`).join(' OR ');
   return `FROM ${layout.fromPersons} WHERE ${within(layout, { fromMs, toMs: toMs + dayMs })} AND ${layout.hasUser} AND (${isStep})`;
 }
 
 /** How far the steps were reached in this order, by an entry in the range. */
-function reachedIn(layout: Layout, { toMs }: Asked, order: readonly string[]): string {
+export function reachedIn(layout: Layout, { toMs }: Asked, order: readonly string[]): string {
   const isStep = order.map((kind, index) => {
     const isEntry = index > 0 ? '' : ` AND ${layout.time} < fromUnixTimestamp64Milli(${toMs})`;
     return `${layout.kind} = '${kind}'${isEntry}`;
@@ -28,15 +28,15 @@ function reachedIn(layout: Layout, { toMs }: Asked, order: readonly string[]): s
 }
 
 /** `users` has `reached` of each. */
-const countedSteps = (
+export const countedSteps = (
   users: string,
 ): string => `SELECT step, countIf(reached >= step) FROM (${users})
   ARRAY JOIN [1, 2, 3] AS step GROUP BY step`;
 
-function funnelOf(
+export function funnelOf(
   name: string,
   funnel: JsonObject,
-  parts: Pick<Question, 'sql'> & Partial<Pick<Question, 'rowsOf'>>,
+  parts: Pick<Question, 'sql'> & Partial<Pick<Question, 'rowsOf' | 'days'>>,
 ): Question {
   const spec = {
     ...{ insightType: 'INSIGHT_TYPE_FUNNEL', conversionWindow: '86400s', funnel },

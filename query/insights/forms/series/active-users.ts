@@ -4,12 +4,13 @@ import { Granularity } from '../../../../proto/gen/shared/insights/v1/insights_p
 import { both, type EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { quarterMs } from '../../read/time-buckets.ts';
-import { type Activity, rawActivitySql, userBitsSql } from '../../sources/activity.ts';
+import { type Activity, userBitsSql } from '../../sources/activity.ts';
 import { keptProfiles } from '../../sources/kept-profiles.ts';
 import { sourceOf } from '../../sources/ladder.ts';
 import { bitColumns, placesSql, userCountsSql } from '../../sql/bucket-bits.ts';
+import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { personJoinSql, userKeySql } from '../../sql/persons.ts';
-import { groupColumn, oneBucketSql, withKeyGroups } from '../../sql/read-events.ts';
+import { groupColumn, oneBucketSql, readEventsSql, withKeyGroups } from '../../sql/read-events.ts';
 
 /** SELECT of the cells, as ranked-groups.ts takes them. */
 export function activeUserCellsSql(
@@ -67,17 +68,17 @@ function keptUserCellsSql(
   condition: EventCondition,
   buckets: readonly number[],
 ): string | undefined {
-  const { fromMs, toMs, bindings, spec, granularity } = question;
+  const { bindings, spec, granularity } = question;
   if (granularity !== Granularity.DAY) return undefined;
-  const source = sourceOf(question, { count: 'users a day', of: condition });
-  if (source !== 'kept_active_profiles') return undefined;
+  const need = { count: 'users a day', of: condition } as const;
+  if (sourceOf(question, need) !== 'kept_active_profiles') return undefined;
   const kept = keptProfiles(question, condition);
-  const activity = { condition: both(condition, kept.isOther), buckets };
-  const others = rawActivitySql(question, activity, { fromMs, toMs });
+  const place = bucketPlaceSql(question, buckets);
+  const columns = { place, sender_key: 'profile_key', is_cookieless: 'cookieless' };
+  const read = { condition: both(condition, kept.isOther), columns };
   const starts = bindings.bind('Array(Int64)', buckets.map(BigInt));
-  const place = `arrayJoin(${placesSql(bitColumns(buckets.length))})`;
   const active = `SELECT bucket, profile_key, false AS cookieless, true AS is_kept FROM (${kept.changed})
-    UNION ALL SELECT ${starts}[${place} + 1] AS bucket, profile_key, cookieless, false FROM (${others})`;
+    UNION ALL SELECT ${starts}[place + 1], sender_key, is_cookieless, false FROM (${readEventsSql(question, read)})`;
   const users = `SELECT bucket, profile_key, is_kept, ${userKeySql(question, spec.includeCookieless)} AS user_key
     FROM (${active}) AS active ${personJoinSql(question.project)}`;
   const counts = `SELECT bucket, uniqExactIf(user_key, user_key != 0) - toFloat64(uniqExactIf(profile_key, is_kept)) AS users

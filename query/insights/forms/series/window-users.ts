@@ -37,6 +37,9 @@ export function windowUserCellsSql(
 
 /** SELECT of (at, number): how many more users are covered from that place on. */
 function changesSql(users: string, words: readonly string[], length: number): string {
+  const first = `toUInt32(${placesSql(words)}[1])`;
+  if (length === noPlace)
+    return `SELECT ${first} AS at, toInt64(count()) AS number FROM (${users}) GROUP BY at`;
   const ends = `arrayMap((place, next) -> least(place + ${length}, next), places, arrayPushBack(arrayPopFront(places), ${noPlace}))`;
   return `SELECT change.1 AS at, sum(change.2) AS number FROM (
     SELECT arrayMap(place -> toUInt32(place), ${placesSql(words)}) AS places FROM (${users}))

@@ -57,10 +57,9 @@ export function boundedUsersSql(
 ): string {
   const { bindings, breakdowns } = question;
   const list = bindings.bind('Array(Int64)', bounds.map(BigInt));
-  const users =
-    breakdowns.length === 0 || haveKeys(question, breakdowns)
-      ? withKeyGroups(question, breakdowns, countedUsersSql(question, condition))
-      : groupedUsersSql(question, condition);
+  const users = haveKeys(question, breakdowns)
+    ? withKeyGroups(question, breakdowns, countedUsersSql(question, condition))
+    : groupedUsersSql(question, condition);
   return `SELECT *, roundDown(toInt64(events), ${list}) AS bucket FROM (${users})`;
 }
 

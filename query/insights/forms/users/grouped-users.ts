@@ -18,7 +18,7 @@ import {
 } from '../../sql/read-events.ts';
 import { firstGroupsSql, groupColumnsSql } from './group-columns.ts';
 
-/** SELECT of user_key, bitColumns and the columns of the groups: those of the first event of all ranges. */
+/** SELECT of user_key, bitColumns and the columns of the groups, if any: those of the first event of all ranges. */
 export function groupedUsersSql(question: Question, activity: Activity): string {
   const { breakdowns } = question;
   const { buckets } = activity;

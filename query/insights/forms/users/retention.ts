@@ -16,7 +16,7 @@ import { bucketEnds, incompleteFrom, incompleteSince } from '../../read/incomple
 import type { Question } from '../../read/question.ts';
 import { bitColumns, placesSql } from '../../sql/bucket-bits.ts';
 import { added, rankedGroupsSql, userCellsSql } from '../../sql/ranked-groups.ts';
-import { groupColumn } from '../../sql/read-events.ts';
+import { groupColumn, haveKeys } from '../../sql/read-events.ts';
 import {
   checkPoints,
   type Group,
@@ -38,10 +38,12 @@ export function planRetention(question: Question): Plan {
   const [start, back] = readEvents(question);
   const ends = bucketEnds(question);
   const rules = readRules(question, ends);
-  const isPlain = back === undefined && rules.first !== 'recurring' && !rules.isRolling;
-  const users = isPlain
-    ? sameEventUsersSql(question, start, rules)
-    : returningUsersSql(question, start, back ?? start, rules);
+  // Each cohort of a user has groups of its own, unless they are the user's.
+  const isOfCohort = rules.first === 'recurring' && !haveKeys(question, question.breakdowns);
+  const users =
+    back === undefined && !isOfCohort && !rules.isRolling
+      ? sameEventUsersSql(question, start, rules)
+      : returningUsersSql(question, start, back ?? start, rules);
   const counted = (back === undefined ? [start] : [start, back]).map((condition) => ({
     ...{ condition, countsUsers: true },
   }));
@@ -128,15 +130,15 @@ function overMsOf(
 }
 
 /** `users` is a SELECT of cohort, the place of a bucket, bitColumns and the columns of the groups. */
-function cohortsSql(question: Question, users: string, { unbounded }: CohortRules): string {
+function cohortsSql(question: Question, users: string, { unbounded, first }: CohortRules): string {
   const count = question.buckets.length;
   const names = question.breakdowns.map((_, index) => groupColumn(index));
   const columns = bitColumns(count);
   const alike = [...names, 'cohort', ...columns].join(', ');
   const last = `arrayMax(arrayPushFront(arrayMap(place -> toInt64(place) + 1, ${placesSql(columns)}), toInt64(0)))`;
-  const places = unbounded
-    ? `range(toInt64(cohort), greatest(toInt64(cohort), ${last}))`
-    : placesSql(columns);
+  const since = `arrayFilter(place -> place >= cohort, ${placesSql(columns)})`;
+  const bounded = first === 'recurring' ? since : placesSql(columns);
+  const places = unbounded ? `range(toInt64(cohort), greatest(toInt64(cohort), ${last}))` : bounded;
   const cells = `arrayConcat([${sizeCell('cohort')}], arrayMap(place -> ${pointCell('cohort', 'place', count)}, ${places}))`;
   const { behind, groupLimit: limit } = question;
   const by = [...names, 'bucket'].join(', ');

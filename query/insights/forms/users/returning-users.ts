@@ -13,7 +13,7 @@ import { eventOrderSql, groupColumn, momentSql, readEventsSql } from '../../sql/
 import { firstGroupsSql, groupColumnsSql } from './group-columns.ts';
 import { groupedUsersSql } from './grouped-users.ts';
 
-/** One event starts and returns: the least bit is the cohort. Of `ever`, nobody has such an event before the range. */
+/** One event starts and returns: the least bit is the cohort, of `recurring` each. Of `ever`, nobody has one before. */
 export function sameEventUsersSql(
   question: Question,
   condition: EventCondition,
@@ -23,12 +23,11 @@ export function sameEventUsersSql(
   const columns = bitColumns(buckets.length);
   const names = breakdowns.map((_, index) => `${groupColumn(index)}, `).join('');
   const activity = { condition, buckets, ranges: [{ fromMs, toMs }] };
-  const isWhole = breakdowns.length === 0;
-  const users = isWhole ? userBitsSql(question, activity) : groupedUsersSql(question, activity);
-  const old = (): string =>
-    userBitsSql(question, { condition, buckets: [0], ranges: [{ fromMs: 0, toMs: fromMs }] });
-  return `SELECT ${names}toUInt16(${placesSql(columns)}[1]) AS cohort, ${columns.join(', ')} FROM (${users})
-    ${first === 'ever' ? `WHERE user_key NOT IN (SELECT user_key FROM (${old()}))` : ''}`;
+  const before = { condition, buckets: [0], ranges: [{ fromMs: 0, toMs: fromMs }] };
+  const places = placesSql(columns);
+  const cohort = first === 'recurring' ? `arrayJoin(${places})` : `${places}[1]`;
+  return `SELECT ${names}toUInt16(${cohort}) AS cohort, ${columns.join(', ')} FROM (${groupedUsersSql(question, activity)})
+    ${first === 'ever' ? `WHERE user_key NOT IN (SELECT user_key FROM (${userBitsSql(question, before)}))` : ''}`;
 }
 
 /** Who is in a cohort, and when they returned: what RetentionQuery says. */

@@ -5,7 +5,6 @@ import { StickinessResultSchema } from '../../../../proto/gen/shared/insights/v1
 import { type EventCondition, onlyEvent } from '../../read/event-condition.ts';
 import { incompleteFrom, incompleteSince } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
-import { userBitsSql } from '../../sources/activity.ts';
 import { bitColumns } from '../../sql/bucket-bits.ts';
 import { added, rankedGroupsSql, userCellsSql } from '../../sql/ranked-groups.ts';
 import { groupColumn } from '../../sql/read-events.ts';
@@ -91,14 +90,12 @@ function countedOf(question: Question): Counted {
 }
 
 function activeUsersSql(question: Question, condition: EventCondition): string {
-  const { buckets, breakdowns, fromMs, toMs } = question;
+  const { buckets, fromMs, toMs } = question;
   const activity = { condition, buckets, ranges: [{ fromMs, toMs }] };
   const count = bitColumns(buckets.length)
     .map((column) => `bitCount(${column})`)
     .join(' + ');
-  const users =
-    breakdowns.length === 0 ? userBitsSql(question, activity) : groupedUsersSql(question, activity);
-  return `SELECT *, toInt64(${count}) AS bucket FROM (${users})`;
+  return `SELECT *, toInt64(${count}) AS bucket FROM (${groupedUsersSql(question, activity)})`;
 }
 
 function rowsSql({ breakdowns, groupLimit, behind }: Question, users: string): string {
