@@ -3,14 +3,15 @@
 
 import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
 import { LeftOut_Reason } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
+import type { EventCondition } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
 import { numberOf } from '../read/rows.ts';
 import { cellValue } from '../sql/aggregation.ts';
 import { isExactText, readExactText } from '../sql/nearest-double.ts';
 import { groupText } from '../sql/property-text.ts';
 import type { Measure } from '../sql/ranked-groups.ts';
-import { leftOutOf, maxReasons } from './left-out.ts';
-import type { LeftOutCount, Plan } from './plan.ts';
+import { leftOutOf, leftOutSql, maxReasons } from './left-out.ts';
+import type { Answer, LeftOutCount, Plan } from './plan.ts';
 
 /** The part of a statement that answers one list of groups. */
 export const onlyPart = 0;
@@ -58,25 +59,9 @@ interface UngroupedCells {
 }
 
 /** Rows of one group, each with one cell: one SELECT is planned sooner than one within another. */
-export function cellRowsSql(
-  part: number | string,
-  { from, bucket, numbers }: UngroupedCells,
-): string {
+export function cellRowsSql(part: number, { from, bucket, numbers }: UngroupedCells): string {
   return `SELECT toInt32(${part}) AS part, toUInt64(1) AS place, emptyArrayString() AS values,
     [(${[bucket, ...numbers].join(', ')})] AS cells, toUInt64(1) AS folded FROM ${from}`;
-}
-
-/** The same, of a SELECT of (part, place, number): a cell for each place. */
-export function numberRowsSql(numbers: string): string {
-  return cellRowsSql('one.part', {
-    from: `(${numbers}) AS one`,
-    ...{ bucket: 'toInt64(one.place)', numbers: ['toFloat64(one.number)', 'toFloat64(0)'] },
-  });
-}
-
-/** The most rows of one list of groups, and of what is left out. */
-export function maxGroupedRows({ groupLimit }: Question): number {
-  return groupLimit + 1 + maxReasons;
 }
 
 export interface Group {
@@ -183,6 +168,28 @@ export function readLeftOut(rows: readonly unknown[][], groups: readonly Group[]
   const others = groups.filter(({ isOthers }) => isOthers);
   const count = others.reduce((sum, { folded }) => sum + folded, 0);
   return [...leftOutOf(rows, leftOutPart), { reason: LeftOut_Reason.GROUPS_IN_OTHERS, count }];
+}
+
+/** What a form makes of users that one list of groups has. */
+export interface OfUsers {
+  /** SQL, as rankedGroupsSql answers it. */
+  ranked: string;
+  /** The events that it asks for. */
+  conditions: readonly EventCondition[];
+  resultOf(groups: readonly Group[], untilMs: number): Answer['result'];
+}
+
+/** The plan of such a form. */
+export function planUsers(question: Question, { ranked, conditions, resultOf }: OfUsers): Plan {
+  const counted = conditions.map((condition) => ({ condition, countsUsers: true }));
+  return {
+    sql: groupedRowsSql([groupsRowsSql(onlyPart, ranked)], leftOutSql(question, counted)),
+    maxRows: question.groupLimit + 1 + maxReasons,
+    read: (rows, untilMs) => {
+      const groups = readGroups(question, rows);
+      return { result: resultOf(groups, untilMs), leftOut: readLeftOut(rows, groups) };
+    },
+  };
 }
 
 /** `points` are those of one group of each series. */

@@ -1,7 +1,7 @@
 // SQL that ranks the groups of a breakdown, keeps the greatest and folds all others into one. It works on cells: what
 // one group has in one bucket, in parts that can be added up, so that the group of all others is exact, too.
 
-import type { Behind } from '../read/question.ts';
+import type { Behind, Question } from '../read/question.ts';
 import { nearestDoubleSql } from './exact-sum.ts';
 import { exactTextSql } from './nearest-double.ts';
 import { keyNumberSql, keyTextSql } from './persons.ts';
@@ -134,20 +134,28 @@ export function rankedGroupsSql(cells: Cells): string {
   ) GROUP BY place`;
 }
 
+/** Over the users of a cell: what else it counts, and what it adds to the weight of its group. SQL. */
+interface UserNumbers {
+  b: string;
+  weight: string;
+}
+
 /**
- * SELECT of the cells of `users`, a row for each user and cell with the columns of the groups, and bucket. Behind a
- * number the person is one of the groups, and each row a cell.
+ * Rows as rankedGroupsSql answers them, of numbers of users. `users` has a row for each user and cell, with the columns
+ * of the question's groups, and bucket. Behind a number the person is one of the groups, and each row a cell.
  */
-export function userCellsSql(
+export function rankedUsersSql(
+  { breakdowns, groupLimit: limit, behind }: Question,
   users: string,
-  names: readonly string[],
-  { behind }: Pick<Cells, 'behind'>,
-  { b, weight } = { b: nothing, weight: 'count()' },
+  { b, weight }: UserNumbers = { b: nothing, weight: 'count()' },
 ): string {
-  const by = [...names, 'bucket'].join(', ');
-  if (behind !== undefined)
-    return `SELECT ${by}, toFloat64(1) AS a, ${nothing} AS b FROM (${users})`;
-  return `SELECT ${by}, toFloat64(count()) AS a, ${b} AS b, ${weight} AS weight FROM (${users}) GROUP BY ${by}`;
+  const groups = breakdowns.length;
+  const by = [...breakdowns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  const sql =
+    behind === undefined
+      ? `SELECT ${by}, toFloat64(count()) AS a, ${b} AS b, ${weight} AS weight FROM (${users}) GROUP BY ${by}`
+      : `SELECT ${by}, toFloat64(1) AS a, ${nothing} AS b FROM (${users})`;
+  return rankedGroupsSql({ ...{ sql, groups, limit, behind }, measure: added });
 }
 
 const nothing = 'toFloat64(0)';

@@ -1,6 +1,6 @@
 // SQL for users with the groups of their first event and the buckets in which they were active. Groups by a trait or a
 // segment follow from the user: their buckets may come from a table. Any other group is a property of the first event,
-// and is read from rows of events.
+// and is read from rows of events. Without groups they are the users of sources/activity.ts.
 
 import { both, type EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
@@ -24,6 +24,7 @@ export function groupedUsersSql(question: Question, activity: Activity): string 
   const { buckets } = activity;
   const columns = bitColumns(buckets.length);
   const names = breakdowns.map((_, index) => groupColumn(index));
+  if (names.length === 0) return userBitsSql(question, activity);
   if (haveKeys(question, breakdowns)) {
     return withKeyGroups(question, breakdowns, userBitsSql(question, activity));
   }

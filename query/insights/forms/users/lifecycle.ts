@@ -11,69 +11,37 @@ import { type EventCondition, onlyEvent } from '../../read/event-condition.ts';
 import { incompleteFrom } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { bucketStart } from '../../read/time-buckets.ts';
-import { type Activity, activitySql, ofUsersSql, streamsSql } from '../../sources/activity.ts';
+import { type Activity, ofUsersSql } from '../../sources/activity.ts';
 import { firstEventsSql } from '../../sources/first-events.ts';
-import {
-  allBits,
-  bitCellsSql,
-  bitColumns,
-  bitsOfPlace,
-  placesOfPart,
-  userCountsSql,
-} from '../../sql/bucket-bits.ts';
+import { bitCellsSql, bitColumns, bitsOfPlace, placesOfPart } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
-import { added, rankedGroupsSql, userCellsSql } from '../../sql/ranked-groups.ts';
+import { rankedUsersSql } from '../../sql/ranked-groups.ts';
 import { groupColumn } from '../../sql/read-events.ts';
-import {
-  checkPoints,
-  type Group,
-  groupedRowsSql,
-  groupsRowsSql,
-  numberRowsSql,
-  readGroups,
-  readLeftOut,
-} from '../grouped-rows.ts';
-import { leftOutSql, maxReasons } from '../left-out.ts';
+import { checkPoints, type Group, planUsers } from '../grouped-rows.ts';
 import type { Plan } from '../plan.ts';
 import { groupedUsersSql } from './grouped-users.ts';
 
-/** Of that part and place; 0 where there is none. */
-type NumberAt = (part: number, place: number) => number;
-
-/** The parts of the rows: what users are in a bucket; in one cell of groups, all users. */
+/** The parts of the cells: what users are in a bucket; in one cell, all users. */
 const [active, activeTwice, born, members] = [0, 1, 2, 3];
 
 /** Throws invalid_argument. */
 export function planLifecycle(question: Question): Plan {
   const condition = onlyEvent(question.spec.events, question);
-  const { buckets, breakdowns, groupLimit } = question;
+  const { buckets, breakdowns } = question;
   checkPoints(question, 4 * buckets.length);
-  const hasGroups = breakdowns.length > 0;
-  const rows = hasGroups ? groupRowsSql(question, condition) : wholeRowsSql(question, condition);
-  return {
-    sql: groupedRowsSql([rows], leftOutSql(question, [{ condition, countsUsers: true }])),
-    maxRows: Math.max(3 * (buckets.length + 1), groupLimit + 1) + maxReasons,
-    read: (rows, untilMs) => {
-      const groups = hasGroups ? readGroups(question, rows) : [];
-      const parts = [active, activeTwice, born].map((part) => readGroups(question, rows, part)[0]);
+  return planUsers(question, {
+    ranked: rankedStatesSql(question, condition),
+    conditions: [condition],
+    resultOf: (groups, untilMs) => {
       const incomplete = incompleteFrom(question, untilMs);
-      const inGroup =
-        ({ cells }: Group): NumberAt =>
-        (part, place) =>
-          cells.get(part * placesOfPart + place)?.[0] ?? 0;
-      const at: NumberAt = hasGroups
-        ? (part, place) => groups.reduce((sum, one) => sum + inGroup(one)(part, place), 0)
-        : (part, place) => parts[part]?.cells.get(place)?.[0] ?? 0;
-      const value = create(LifecycleResultSchema, {
-        ...{ ...resultOf(buckets, at), ...incomplete },
-        series: groups.map((group) => ({
-          ...{ breakdown: group.breakdown, isOthers: group.isOthers },
-          ...{ ...resultOf(buckets, inGroup(group)), ...incomplete },
-        })),
-      });
-      return { result: { case: 'lifecycle', value }, leftOut: readLeftOut(rows, groups) };
+      const shown = (of: readonly Group[]) => ({ ...resultOf(buckets, of), ...incomplete });
+      const series = groups.map(({ breakdown, isOthers, ...group }) => ({
+        ...{ breakdown, isOthers, ...shown([{ breakdown, isOthers, ...group }]) },
+      }));
+      const value = { ...shown(groups), series: breakdowns.length === 0 ? [] : series };
+      return { case: 'lifecycle', value: create(LifecycleResultSchema, value) };
     },
-  };
+  });
 }
 
 /** The cells of the users who are in a state in the bucket at a place from 0, and of those who are not. */
@@ -110,25 +78,16 @@ function activityOf(question: Question, condition: EventCondition): Activity {
   return { condition, buckets, ranges };
 }
 
-function wholeRowsSql(question: Question, condition: EventCondition): string {
-  const activity = activityOf(question, condition);
-  const { bits, parts } = statesSql(usersSql(question, activity), activity, []);
-  return numberRowsSql(userCountsSql(bits, parts));
-}
-
 /** A user belongs to the groups of their first event in the ranges that are looked at. */
-function groupRowsSql(question: Question, condition: EventCondition): string {
-  const { breakdowns, groupLimit, behind } = question;
+function rankedStatesSql(question: Question, condition: EventCondition): string {
   const activity = activityOf(question, condition);
-  const names = breakdowns.map((_, index) => groupColumn(index));
-  const { bits, parts } = statesSql(groupedStatesSql(question, activity, names), activity, names);
+  const names = question.breakdowns.map((_, index) => groupColumn(index));
+  const { bits, parts } = statesSql(usersSql(question, activity, names), activity, names);
   const all = `[toUInt32(${members * placesOfPart})]`;
-  const cells = `SELECT ${names.join(', ')}, toInt64(cell) AS bucket
+  const cells = `SELECT ${[...names, 'toInt64(cell) AS bucket'].join(', ')}
     FROM (${bits}) ARRAY JOIN arrayConcat(${all}, ${bitCellsSql(parts)}) AS cell`;
   const weight = `countIf(bucket = ${members * placesOfPart})`;
-  const sql = userCellsSql(cells, names, { behind }, { b: 'toFloat64(0)', weight });
-  const ranked = { sql, groups: names.length, limit: groupLimit, measure: added, behind };
-  return groupsRowsSql(0, rankedGroupsSql(ranked));
+  return rankedUsersSql(question, cells, { b: 'toFloat64(0)', weight });
 }
 
 /** `users` is a SELECT of `names`, bitColumns and bornColumn; `bits` adds the bits whose place before is set. */
@@ -155,29 +114,17 @@ function bucketBefore(question: Question) {
   return { firstMs, beforeMs: bucketStart(granularity, question, firstMs - 1) };
 }
 
-/** SELECT of bitColumns and bornColumn, in which only bits of buckets in the range count. */
-function usersSql(question: Question, activity: Activity): string {
-  const words = bitColumns(activity.buckets.length);
-  const profiles = `SELECT profile_key, cookieless, ${words.join(', ')}, toUInt16(${unborn}) AS born
-      FROM (${activitySql(question, activity)})
-    UNION ALL
-    SELECT profile_key, cookieless, ${words.map(() => 'toUInt64(0)').join(', ')}, born FROM (${birthsSql(question, activity)})`;
-  return `SELECT ${words.join(', ')}, ${bornBitsSql(activity)} FROM (
-    SELECT ${allBits(words)}, min(born) AS born FROM (${ofUsersSql(question, profiles, [...words, 'born'])})
-    GROUP BY user_key HAVING ${words.map((column) => `${column} != 0`).join(' OR ')} ${streamsSql(profiles)})`;
-}
-
-/** The same with the columns of the groups. Who has no birth began before: the place 0 says the same. */
-function groupedStatesSql(
-  question: Question,
-  activity: Activity,
-  names: readonly string[],
-): string {
+/**
+ * SELECT of `names`, bitColumns and bornColumn, in which only bits of buckets in the range count. Who has no birth
+ * began before: the place 0 says the same.
+ */
+function usersSql(question: Question, activity: Activity, names: readonly string[]): string {
   const words = bitColumns(activity.buckets.length);
   const columns = `${[...names, ...words].join(', ')}, ${bornBitsSql(activity)}`;
   const users = groupedUsersSql(question, activity);
-  if (!asksBirths(question))
+  if (!asksBirths(question)) {
     return `SELECT ${columns} FROM (SELECT *, toUInt16(${unborn}) AS born FROM (${users}))`;
+  }
   const births = ofUsersSql(question, birthsSql(question, activity), ['born']);
   return `SELECT ${columns} FROM (${users}) AS active
     LEFT ANY JOIN (SELECT user_key, min(born) AS born FROM (${births}) GROUP BY user_key) AS births USING (user_key)`;
@@ -220,7 +167,9 @@ function twiceSql(word: string, wordBefore: string | undefined): string {
   return `bitAnd(${word}, bitShiftLeft(${word}, 1)${carried})`;
 }
 
-function resultOf(buckets: readonly number[], at: NumberAt) {
+function resultOf(buckets: readonly number[], groups: readonly Group[]) {
+  const at = (part: number, place: number): number =>
+    groups.reduce((sum, { cells }) => sum + (cells.get(part * placesOfPart + place)?.[0] ?? 0), 0);
   const points = (valueAt: (place: number) => number) =>
     buckets.map((startMs, index) => ({
       time: timestampFromMs(startMs),

@@ -15,19 +15,9 @@ import { type EventCondition, eventCondition } from '../../read/event-condition.
 import { bucketEnds, incompleteFrom, incompleteSince } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { bitColumns, placesSql } from '../../sql/bucket-bits.ts';
-import { added, rankedGroupsSql, userCellsSql } from '../../sql/ranked-groups.ts';
-import { groupColumn, haveKeys } from '../../sql/read-events.ts';
-import {
-  checkPoints,
-  type Group,
-  groupedRowsSql,
-  groupsRowsSql,
-  maxGroupedRows,
-  onlyPart,
-  readGroups,
-  readLeftOut,
-} from '../grouped-rows.ts';
-import { leftOutSql } from '../left-out.ts';
+import { rankedUsersSql } from '../../sql/ranked-groups.ts';
+import { haveKeys } from '../../sql/read-events.ts';
+import { checkPoints, type Group, planUsers } from '../grouped-rows.ts';
 import type { Plan } from '../plan.ts';
 import { type CohortRules, returningUsersSql, sameEventUsersSql } from './returning-users.ts';
 
@@ -40,37 +30,23 @@ export function planRetention(question: Question): Plan {
   const rules = readRules(question, ends);
   // Each cohort of a user has groups of its own, unless they are the user's.
   const isOfCohort = rules.first === 'recurring' && !haveKeys(question, question.breakdowns);
-  const users =
-    back === undefined && !isOfCohort && !rules.isRolling
-      ? sameEventUsersSql(question, start, rules)
-      : returningUsersSql(question, start, back ?? start, rules);
-  const counted = (back === undefined ? [start] : [start, back]).map((condition) => ({
-    ...{ condition, countsUsers: true },
-  }));
-  return {
-    sql: groupedRowsSql(
-      [groupsRowsSql(onlyPart, cohortsSql(question, users, rules))],
-      leftOutSql(question, counted),
-    ),
-    maxRows: maxGroupedRows(question),
-    read: (rows, untilMs) => {
-      const groups = readGroups(question, rows);
+  const isPlain = back === undefined && !isOfCohort && !rules.isRolling;
+  const users = isPlain
+    ? sameEventUsersSql(question, start, rules)
+    : returningUsersSql(question, start, back ?? start, rules);
+  return planUsers(question, {
+    ranked: cohortsSql(question, users, rules),
+    conditions: back === undefined ? [start] : [start, back],
+    resultOf: (groups, untilMs) => {
       const overMs = overMsOf(question, ends, rules);
-      const value = create(RetentionResultSchema, {
-        series: groups.map((group) => ({
-          breakdown: group.breakdown,
-          isOthers: group.isOthers,
-          ...cohortsOf(
-            question.buckets,
-            group,
-            (cohort, later) => overMs(cohort, later) <= untilMs,
-          ),
-          ...incompleteFrom(question, untilMs),
-        })),
-      });
-      return { result: { case: 'retention', value }, leftOut: readLeftOut(rows, groups) };
+      const isOver = (cohort: number, later: number) => overMs(cohort, later) <= untilMs;
+      const series = groups.map(({ breakdown, isOthers, cells }) => ({
+        ...{ breakdown, isOthers, ...cohortsOf(question.buckets, cells, isOver) },
+        ...incompleteFrom(question, untilMs),
+      }));
+      return { case: 'retention', value: create(RetentionResultSchema, { series }) };
     },
-  };
+  });
 }
 
 /** One event is both: then there is no second. */
@@ -132,26 +108,14 @@ function overMsOf(
 /** `users` is a SELECT of cohort, the place of a bucket, bitColumns and the columns of the groups. */
 function cohortsSql(question: Question, users: string, { unbounded, first }: CohortRules): string {
   const count = question.buckets.length;
-  const names = question.breakdowns.map((_, index) => groupColumn(index));
   const columns = bitColumns(count);
-  const alike = [...names, 'cohort', ...columns].join(', ');
   const last = `arrayMax(arrayPushFront(arrayMap(place -> toInt64(place) + 1, ${placesSql(columns)}), toInt64(0)))`;
   const since = `arrayFilter(place -> place >= cohort, ${placesSql(columns)})`;
   const bounded = first === 'recurring' ? since : placesSql(columns);
   const places = unbounded ? `range(toInt64(cohort), greatest(toInt64(cohort), ${last}))` : bounded;
   const cells = `arrayConcat([${sizeCell('cohort')}], arrayMap(place -> ${pointCell('cohort', 'place', count)}, ${places}))`;
-  const { behind, groupLimit: limit } = question;
-  const by = [...names, 'bucket'].join(', ');
-  // Of persons no two are alike.
-  const sql =
-    behind === undefined
-      ? `SELECT ${by}, toFloat64(sum(users)) AS a, toFloat64(0) AS b, sumIf(users, bucket < 0) AS weight
-      FROM (SELECT ${alike}, count() AS users FROM (${users}) GROUP BY ${alike})
-      ARRAY JOIN ${cells} AS bucket GROUP BY ${by}`
-      : userCellsSql(`SELECT ${by} FROM (${users}) ARRAY JOIN ${cells} AS bucket`, names, {
-          behind,
-        });
-  return rankedGroupsSql({ sql, groups: names.length, limit, measure: added, behind });
+  const each = `SELECT *, bucket FROM (${users}) ARRAY JOIN ${cells} AS bucket`;
+  return rankedUsersSql(question, each, { b: 'toFloat64(0)', weight: 'countIf(bucket < 0)' });
 }
 
 /** The cell of a cohort's users, or of those of them who returned in a bucket. Places of buckets. */
@@ -170,7 +134,7 @@ function pointCell(cohort: string, place: string, count: number): string {
 
 function cohortsOf(
   buckets: readonly number[],
-  { cells }: Group,
+  cells: Group['cells'],
   isOver: (cohort: number, later: number) => boolean,
 ) {
   const cohorts = buckets.map((cohortMs, cohort) => {

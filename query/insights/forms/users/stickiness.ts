@@ -6,19 +6,8 @@ import { type EventCondition, onlyEvent } from '../../read/event-condition.ts';
 import { incompleteFrom, incompleteSince } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { bitColumns } from '../../sql/bucket-bits.ts';
-import { added, rankedGroupsSql, userCellsSql } from '../../sql/ranked-groups.ts';
-import { groupColumn } from '../../sql/read-events.ts';
-import {
-  checkPoints,
-  type Group,
-  groupedRowsSql,
-  groupsRowsSql,
-  numberRowsSql,
-  onlyPart,
-  readGroups,
-  readLeftOut,
-} from '../grouped-rows.ts';
-import { leftOutSql, maxReasons } from '../left-out.ts';
+import { rankedUsersSql } from '../../sql/ranked-groups.ts';
+import { checkPoints, type Group, planUsers } from '../grouped-rows.ts';
 import type { Plan } from '../plan.ts';
 import { boundedUsersSql, readBounds, shownBounds } from './events-per-user.ts';
 import { groupedUsersSql } from './grouped-users.ts';
@@ -30,7 +19,6 @@ export function planStickiness(question: Question): Plan {
   const { numbers } = counted;
   checkPoints(question, numbers.length);
   const condition = onlyEvent(spec.events, question);
-  const leftOut = leftOutSql(question, [{ condition, countsUsers: true }]);
   const pointsOf = (groups: readonly Group[]) => {
     const usersAt = (number: number): number =>
       groups.reduce((sum, { cells }) => sum + (cells.get(number)?.[0] ?? 0), 0);
@@ -40,11 +28,10 @@ export function planStickiness(question: Question): Plan {
       value: spec.cumulative ? users.slice(index).reduce((sum, one) => sum + one, 0) : own,
     }));
   };
-  return {
-    sql: groupedRowsSql([rowsSql(question, counted.usersSql(condition))], leftOut),
-    maxRows: Math.max(numbers.length, question.groupLimit + 1) + maxReasons,
-    read: (rows, untilMs) => {
-      const groups = readGroups(question, rows);
+  return planUsers(question, {
+    ranked: rankedUsersSql(question, counted.usersSql(condition)),
+    conditions: [condition],
+    resultOf: (groups, untilMs) => {
       const incomplete = counted.incomplete(untilMs);
       const series = groups.map(({ breakdown, isOthers, ...group }) => ({
         ...{ breakdown, isOthers, points: pointsOf([{ breakdown, isOthers, ...group }]) },
@@ -54,9 +41,9 @@ export function planStickiness(question: Question): Plan {
         ...{ points: pointsOf(groups), ...incomplete },
         series: breakdowns.length === 0 ? [] : series,
       });
-      return { result: { case: 'stickiness', value }, leftOut: readLeftOut(rows, groups) };
+      return { case: 'stickiness', value };
     },
-  };
+  });
 }
 
 /** What users have a number of. */
@@ -91,25 +78,7 @@ function countedOf(question: Question): Counted {
 
 function activeUsersSql(question: Question, condition: EventCondition): string {
   const { buckets, fromMs, toMs } = question;
-  const activity = { condition, buckets, ranges: [{ fromMs, toMs }] };
-  const count = bitColumns(buckets.length)
-    .map((column) => `bitCount(${column})`)
-    .join(' + ');
-  return `SELECT *, toInt64(${count}) AS bucket FROM (${groupedUsersSql(question, activity)})`;
-}
-
-function rowsSql({ breakdowns, groupLimit, behind }: Question, users: string): string {
-  if (breakdowns.length === 0) {
-    return numberRowsSql(
-      `SELECT ${onlyPart} AS part, bucket AS place, count() AS number FROM (${users}) GROUP BY place`,
-    );
-  }
-  const names = breakdowns.map((_, index) => groupColumn(index));
-  const cells = {
-    sql: userCellsSql(users, names, { behind }),
-    groups: breakdowns.length,
-    limit: groupLimit,
-    ...{ measure: added, behind },
-  };
-  return groupsRowsSql(onlyPart, rankedGroupsSql(cells));
+  const users = groupedUsersSql(question, { condition, buckets, ranges: [{ fromMs, toMs }] });
+  const counts = bitColumns(buckets.length).map((column) => `bitCount(${column})`);
+  return `SELECT *, toInt64(${counts.join(' + ')}) AS bucket FROM (${users})`;
 }

@@ -5,19 +5,8 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { FunnelResultSchema } from '../../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Question } from '../../../read/question.ts';
 import { noteEvents } from '../../../sources/ladder.ts';
-import { added, rankedGroupsSql, userCellsSql } from '../../../sql/ranked-groups.ts';
-import { groupColumn } from '../../../sql/read-events.ts';
-import {
-  checkPoints,
-  type Group,
-  groupedRowsSql,
-  groupsRowsSql,
-  maxGroupedRows,
-  onlyPart,
-  readGroups,
-  readLeftOut,
-} from '../../grouped-rows.ts';
-import { leftOutSql } from '../../left-out.ts';
+import { rankedUsersSql } from '../../../sql/ranked-groups.ts';
+import { checkPoints, type Group, planUsers } from '../../grouped-rows.ts';
 import type { Plan } from '../../plan.ts';
 import { type Funnel, lookedAt } from './funnel-steps.ts';
 import { cellsOfBucket, funnelUsersSql, tookCell } from './funnel-users.ts';
@@ -32,21 +21,16 @@ export function planFunnel(question: Question): Plan {
   const groups = question.breakdowns;
   noteEvents(question, { count: 'users in order', of: lookedAt(funnel), groups });
   const users = funnelUsersSql(question, funnel);
-  const counted = steps.map((condition) => ({ condition, countsUsers: true }));
-  const cells = withTiming
+  const ranked = withTiming
     ? timedCellsSql(question, users, optional.length > 0)
     : levelCellsSql(question, funnel, users);
-  return {
-    sql: groupedRowsSql([groupsRowsSql(onlyPart, cells)], leftOutSql(question, counted)),
-    maxRows: maxGroupedRows(question),
-    read: (rows) => {
-      const groups = readGroups(question, rows);
-      const value = create(FunnelResultSchema, {
-        series: groups.map((group) => seriesOf(question, funnel, group)),
-      });
-      return { result: { case: 'funnel', value }, leftOut: readLeftOut(rows, groups) };
+  return planUsers(question, {
+    ...{ ranked, conditions: steps },
+    resultOf: (groups) => {
+      const series = groups.map((group) => seriesOf(question, funnel, group));
+      return { case: 'funnel', value: create(FunnelResultSchema, { series }) };
     },
-  };
+  });
 }
 
 function seriesOf(question: Question, funnel: Funnel, group: Group) {
@@ -112,27 +96,15 @@ function levelSql(hasOptional: boolean): string {
 
 /** A cell for each step that was somebody's furthest, and over time for each of a bucket: users, and those open. */
 function levelCellsSql(
-  { breakdowns, groupLimit, behind }: Question,
+  question: Question,
   { isOverTime, optional }: Funnel,
   users: string,
 ): string {
-  const names = breakdowns.map((_, index) => groupColumn(index));
   const cells = isOverTime
-    ? `SELECT ${[...names, 'cell.1 AS bucket', 'cell.2 AS is_open'].join(', ')} FROM (${users}) ARRAY JOIN cells AS cell`
-    : `SELECT ${[...names, `${levelSql(optional.length > 0)} AS bucket`, 'is_open'].join(', ')} FROM (${users})`;
-  return rankedGroupsSql({
-    sql: userCellsSql(
-      cells,
-      names,
-      { behind },
-      {
-        b: 'toFloat64(countIf(is_open))',
-        weight: `if(bucket > 0 AND bucket < ${cellsOfBucket}, count(), 0)`,
-      },
-    ),
-    groups: names.length,
-    limit: groupLimit,
-    measure: added,
-    behind,
+    ? `SELECT *, cell.1 AS bucket, cell.2 AS is_open FROM (${users}) ARRAY JOIN cells AS cell`
+    : `SELECT *, ${levelSql(optional.length > 0)} AS bucket FROM (${users})`;
+  return rankedUsersSql(question, cells, {
+    b: 'toFloat64(countIf(is_open))',
+    weight: `if(bucket > 0 AND bucket < ${cellsOfBucket}, count(), 0)`,
   });
 }
