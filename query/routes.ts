@@ -24,9 +24,8 @@ import {
 import { openReadGroups, type ReadGroupOptions } from './calls/read-groups.ts';
 import { defaultMaxReadMs } from './deadline.ts';
 import { measureGoals } from './goals/measure-goals.ts';
-import { type AskAlone, askAlone } from './insights/ask-alone.ts';
 import { segmentUsers } from './insights/persons/segment-users.ts';
-import type { RunQuestion } from './insights/query-insight.ts';
+import { type AskAlone, askAlone, type RunQuestion } from './insights/query-insight.ts';
 import { maxInsightMs } from './insights/run/run-insight.ts';
 import { answerOptions } from './json-codec.ts';
 import { type CredentialEnd, defaultStreamBounds, OpenStreams } from './open-streams.ts';

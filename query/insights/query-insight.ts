@@ -16,7 +16,7 @@ import {
   QueryResponseSchema,
   Touch,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import type { Deadline } from '../deadline.ts';
+import { type Deadline, startDeadline } from '../deadline.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { conditionIn, type FindSegment, findSegments, idsOf } from '../segments/named-segments.ts';
 import { type Planned, planOf } from './forms/forms.ts';
@@ -25,7 +25,7 @@ import { isOfUsers } from './forms/revenue/payment-rows.ts';
 import { comparedRange } from './read/compared-range.ts';
 import { bucketsOf } from './read/form-members.ts';
 import type { Range, Served } from './read/plan-notes.ts';
-import { asksFacts, type Facts, readFacts } from './read/property-types.ts';
+import { asksFacts, type Facts } from './read/property-types.ts';
 import { type Question, readQuestion, wholeMinuteMs } from './read/question.ts';
 import { bucketLabels } from './read/time-buckets.ts';
 import { AskedTogether } from './run/asked-together.ts';
@@ -36,9 +36,9 @@ import {
   InsightRuns,
   type Stored,
 } from './run/insight-runs.ts';
-import type { InsightStatement } from './run/run-insight.ts';
+import { type InsightStatement, maxInsightMs } from './run/run-insight.ts';
 import { unlessLeft } from './run/single-flight.ts';
-import { rangeOfReads } from './run/stored-version.ts';
+import { rangeOfReads, readStoredVersion } from './run/stored-version.ts';
 import { checkWork } from './run/work-bound.ts';
 import { daysOfQuestion } from './sources/day-cells.ts';
 
@@ -89,6 +89,20 @@ export function createRunQuestion(options: QuestionOptions): RunQuestion {
     const former = { ...asked, request: { ...asked.request, timeRange } };
     const previous = await runQuestion(runs, findSegment, former);
     return { ...answer, previous: { ...previous, timeRange } };
+  };
+}
+
+/**
+ * Asks for the service itself: nobody's key counts the question, and nobody can leave before the answer. Throws what a
+ * question throws; an AbortError where it takes longer than `maxInsightMs`.
+ */
+export type AskAlone = (projectId: string, request: QueryRequest) => Promise<QueryResponse>;
+
+export function askAlone(run: RunQuestion): AskAlone {
+  return (projectId, request) => {
+    const { signal } = new AbortController();
+    const deadline = startDeadline({ signal, timeoutMs: () => undefined }, maxInsightMs);
+    return run({ projectId, request, deadline });
   };
 }
 
@@ -181,10 +195,18 @@ async function factsOf(
   if (!asksFacts(notes)) return undefined;
   const { signal } = deadline;
   const properties = [...notes.properties];
-  const look = async () =>
-    properties.every((property) => stored.properties.has(property))
-      ? (await unlessLeft(stored.seen(), signal)).facts
-      : readFacts(runs.smallReads(projectId), projectId, notes, deadline);
+  const look = async () => {
+    const seen = properties.every((property) => stored.properties.has(property))
+      ? unlessLeft(stored.seen(), signal)
+      : readStoredVersion(
+          runs.smallReads(projectId),
+          projectId,
+          stored.range,
+          deadline,
+          properties,
+        );
+    return (await seen).facts;
+  };
   return together.facts.get(JSON.stringify(properties), signal, look);
 }
 

@@ -30,7 +30,7 @@ import {
   startAccounts,
 } from '../../test/harness/services/accounts.ts';
 import { storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
-import type { AskAlone } from '../insights/ask-alone.ts';
+import type { AskAlone } from '../insights/query-insight.ts';
 import { registerQuery } from '../routes.ts';
 
 const broker = useBroker();

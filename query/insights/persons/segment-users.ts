@@ -42,8 +42,7 @@ import {
 import { checkSegments, fieldsBelow, ownFields, withMore } from '../segments/segment-filter.ts';
 import { inSegments, keyTextSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
-import { mergedIds, type ReadRows } from './person-ids.ts';
-import { keysBehind, type Person, personsOf } from './persons-behind.ts';
+import { keysBehind, mergedIds, type Person, personsOf, type ReadRows } from './persons-behind.ts';
 import { type PersonsPage, readPoint } from './question-point.ts';
 
 /** A page of the persons behind a number: each is looked up. */

@@ -4,9 +4,6 @@
 // complete: an event is acknowledged once its types are in the table, and one that comes between is not claimed to be
 // counted.
 
-import type { RowReader } from '../../../platform/clickhouse/select-rows.ts';
-import type { Deadline } from '../../deadline.ts';
-import { readRows } from '../../read-rows.ts';
 import type { PlanNotes } from './plan-notes.ts';
 import { textsOf } from './rows.ts';
 
@@ -42,23 +39,6 @@ export const maxTypesCharacters = 1_048_576;
 export const typesSql = `SELECT '${typesPart}' AS part, toString(property) AS name, groupUniqArray(toString(type)) AS found FROM property_keys
   WHERE project_id = {project:String} AND (type = 'cut' OR property IN {properties:Array(String)})
   GROUP BY name`;
-const sql = `${typesSql}
-  UNION ALL SELECT '${changesPart}', '', ['', toString(sum(deletions))] FROM project_changes WHERE project_id = {project:String}`;
-
-/** What planning has asked for. Throws as readRows does. */
-export async function readFacts(
-  clickhouse: RowReader,
-  project: string,
-  { properties }: Pick<PlanNotes, 'properties'>,
-  deadline: Deadline,
-): Promise<Facts> {
-  const params = { project, properties: [...properties] };
-  const bounds = { deadline, maxRows: 1_000, maxCharacters: maxTypesCharacters };
-  const result = await readRows(clickhouse, { sql, params }, bounds);
-  if (result.kind === 'too-large' || result.stopped) return noFacts;
-  return factsIn(result.rows, properties);
-}
-
 /** Of the parts of types and changes, the second of whose texts counts deletions. */
 export function factsIn(rows: readonly unknown[][], properties: Iterable<string>): Facts {
   const types = new Map<string, Set<StoredType>>(

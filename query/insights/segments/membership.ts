@@ -21,11 +21,11 @@ import {
 } from '../read/event-condition.ts';
 import type { Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
-import { activitySql, ofUsersSql, profileEventsSql } from '../sources/activity.ts';
+import { activitySql, countedProfilesSql, ofUsersSql } from '../sources/activity.ts';
 import { firstEventsSql } from '../sources/first-events.ts';
 import { bitColumns } from '../sql/bucket-bits.ts';
 import { mergedIdsSql } from '../sql/persons.ts';
-import { momentSql, readEventsSql } from '../sql/read-events.ts';
+import { momentSql } from '../sql/read-events.ts';
 
 /** Holds for rows with user_key and cookieless whose person is in the segment. */
 export function memberSql(question: Question, id: string): string {
@@ -132,17 +132,9 @@ function didSql(
     return `(SELECT user_key FROM (${ofUsersSql(question, profiles, bitColumns(1))}))`;
   }
   const within = { ...question, ...range };
-  const profiles = profileEventsSql(within, condition) ?? countedSql(within, condition);
+  const profiles = countedProfilesSql(within, condition);
   return `(SELECT user_key FROM (${ofUsersSql(within, profiles, ['events'])})
     GROUP BY user_key HAVING sum(events) >= ${question.bindings.bind('UInt64', least)})`;
-}
-
-/** SELECT as profileEventsSql answers it, from events. */
-function countedSql(question: Question, condition: EventCondition): string {
-  const columns = { sender_key: 'profile_key', is_cookieless: 'cookieless' };
-  const events = readEventsSql(question, { condition, columns });
-  return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, count() AS events
-    FROM (${events}) GROUP BY sender_key, is_cookieless`;
 }
 
 /** When so many days of the zone begin that end with the range's last moment, or with today where that comes first. */

@@ -82,6 +82,16 @@ export function profileEventsSql(asked: Question, condition: EventCondition): st
     FROM (${edges})`;
 }
 
+/** The same from whatever source answers it; from rows of events, one row for each profile. */
+export function countedProfilesSql(asked: Question, condition: EventCondition): string {
+  const stored = profileEventsSql(asked, condition);
+  if (stored !== undefined) return stored;
+  const columns = { sender_key: 'profile_key', is_cookieless: 'cookieless' };
+  const events = readEventsSql(beforeSegments(asked), { condition, columns });
+  return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, count() AS events
+    FROM (${events}) GROUP BY sender_key`;
+}
+
 /**
  * The end of a SELECT that groups the users of ofUsersSql. Each read in `profiles` has as many streams as the statement
  * has threads, and the groups of all streams of all reads are put together at the end. Of several reads one stream each

@@ -8,7 +8,7 @@ import type {
 } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
-import { ofUsersSql, profileEventsSql, streamsSql } from '../../sources/activity.ts';
+import { countedProfilesSql, ofUsersSql, streamsSql } from '../../sources/activity.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import {
   eventOrderSql,
@@ -17,7 +17,7 @@ import {
   readEventsSql,
   withKeyGroups,
 } from '../../sql/read-events.ts';
-import { firstGroupsSql, groupColumnsSql } from './group-columns.ts';
+import { firstGroupsSql, groupColumnsSql } from './grouped-users.ts';
 
 const maxBounds = 100;
 const maxBound = 1_000_000;
@@ -65,17 +65,9 @@ export function boundedUsersSql(
 
 /** SELECT of user_key and events. */
 function countedUsersSql(question: Question, condition: EventCondition): string {
-  const profiles =
-    profileEventsSql(question, condition) ??
-    `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, count() AS events
-      FROM (${sendersSql(question, condition)}) GROUP BY sender_key`;
+  const profiles = countedProfilesSql(question, condition);
   return `SELECT user_key, sum(events) AS events FROM (${ofUsersSql(question, profiles, ['events'])})
     GROUP BY user_key ${streamsSql(profiles)}`;
-}
-
-function sendersSql(question: Question, condition: EventCondition): string {
-  const columns = { sender_key: 'profile_key', is_cookieless: 'cookieless' };
-  return readEventsSql(question, { condition, columns });
 }
 
 /** The same with the groups of the first event. */

@@ -8,7 +8,9 @@ import { type Activity, userBitsSql } from '../../sources/activity.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import { bitColumns, placeBits } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
+import { byPerson, personGroupSql } from '../../sql/persons.ts';
 import {
+  areOfPersons,
   eventOrderSql,
   groupColumn,
   haveKeys,
@@ -16,7 +18,6 @@ import {
   withinRanges,
   withKeyGroups,
 } from '../../sql/read-events.ts';
-import { firstGroupsSql, groupColumnsSql } from './group-columns.ts';
 
 /** SELECT of user_key, bitColumns and the columns of the groups, if any: those of the first event of all ranges. */
 export function groupedUsersSql(question: Question, activity: Activity): string {
@@ -45,4 +46,33 @@ function placedEventsSql(question: Question, { condition, buckets, ranges }: Act
     others.length === 0 ? condition : both(condition, withinRanges(ranges, bindings));
   const columns = { place: bucketPlaceSql(question, buckets) };
   return readEventsSql(question, { condition: within, groups, columns, withUser: true, ...range });
+}
+
+/**
+ * Over events that are grouped by their user_key: the groups of the user's first one that meets `condition`, as one
+ * value, to be named `groups`.
+ */
+export function firstGroupsSql(
+  groups: readonly string[],
+  order: string,
+  condition = 'true',
+): string {
+  const values = `tuple(${groups.map((_, index) => groupColumn(index)).join(', ')})`;
+  if (areOfPersons(groups)) {
+    const isPerson = groups.every((group) => group === byPerson);
+    return isPerson ? `tuple(${personGroupSql})` : `any(${values})`;
+  }
+  return condition === 'true'
+    ? `argMin(${values}, ${order})`
+    : `argMinIf(${values}, ${order}, ${condition})`;
+}
+
+/** Over rows with such `groups` and their `first_order`: those of the first one. */
+export function firstOfGroupsSql(groups: readonly string[], of: string): string {
+  return areOfPersons(groups) ? `any(${of}.groups)` : `argMin(${of}.groups, ${of}.first_order)`;
+}
+
+/** The columns of the groups from the column `groups`, each with a comma behind it. */
+export function groupColumnsSql(names: readonly string[]): string {
+  return names.map((name, index) => `groups.${index + 1} AS ${name}, `).join('');
 }

@@ -10,8 +10,7 @@ import { noteEvents } from '../../sources/ladder.ts';
 import { bitColumns, placeBits, placesSql } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { eventOrderSql, groupColumn, momentSql, readEventsSql } from '../../sql/read-events.ts';
-import { firstGroupsSql, groupColumnsSql } from './group-columns.ts';
-import { groupedUsersSql } from './grouped-users.ts';
+import { firstGroupsSql, groupColumnsSql, groupedUsersSql } from './grouped-users.ts';
 
 /** One event starts and returns: the least bit is the cohort, of `recurring` each. Of `ever`, nobody has one before. */
 export function sameEventUsersSql(

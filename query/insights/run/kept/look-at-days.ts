@@ -6,9 +6,9 @@ import type { RowReader } from '../../../../platform/clickhouse/select-rows.ts';
 import { dayMs, utcDateOf } from '../../../../platform/clock.ts';
 import type { Deadline } from '../../../deadline.ts';
 import { readRows } from '../../../read-rows.ts';
+import type { Range } from '../../read/plan-notes.ts';
 import { editionOf, type QuestionDays } from '../../sources/day-cells.ts';
 import { dateTimeSeconds } from '../stored-version.ts';
-import { daysAround, daysBeside, keptStretch } from './kept-parts.ts';
 
 /** Days of some series, since the epoch. */
 export interface SeriesDays {
@@ -139,4 +139,38 @@ export async function cellsKeptToday(
   if (read.kind !== 'rows') throw new Error('the engine has no memory for a sum');
   const [[ofProject, ofAll] = []] = read.rows;
   return { ofProject: Number(ofProject), ofAll: Number(ofAll) };
+}
+
+/** The UTC days of the range that are not among these. */
+function daysBeside(
+  { firstOfRange, lastOfRange }: QuestionDays,
+  days: readonly number[],
+): number[] {
+  const known = new Set(days);
+  const length = lastOfRange - firstOfRange + 1;
+  const all = Array.from({ length }, (_, index) => firstOfRange + index);
+  return all.filter((day) => !known.has(day));
+}
+
+/** These, and the day before and the day after each. */
+function daysAround(days: readonly number[]): number[] {
+  const around = new Set(days.flatMap((day) => [Math.max(0, day - 1), day, day + 1]));
+  return [...around];
+}
+
+/**
+ * The longest stretch of days of the zone, one after the other, that lie whole in the range and begin on days that are
+ * kept; empty where there is none. A time is told from it by two comparisons, where days one by one would be a list.
+ */
+function keptStretch({ fromMs, toMs, dayStarts }: QuestionDays, kept: readonly number[]): Range {
+  const isKept = new Set(kept);
+  let longest = { fromMs, toMs: fromMs };
+  let last = longest;
+  for (const [index, startMs] of dayStarts.entries()) {
+    const endMs = dayStarts[index + 1] ?? Number.POSITIVE_INFINITY;
+    if (startMs < fromMs || endMs > toMs || !isKept.has(Math.floor(startMs / dayMs))) continue;
+    last = { fromMs: last.toMs === startMs ? last.fromMs : startMs, toMs: endMs };
+    if (last.toMs - last.fromMs > longest.toMs - longest.fromMs) longest = last;
+  }
+  return longest;
 }

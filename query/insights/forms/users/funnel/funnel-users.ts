@@ -12,7 +12,7 @@ import {
   momentSql,
   readEventsSql,
 } from '../../../sql/read-events.ts';
-import { firstGroupsSql, firstOfGroupsSql, groupColumnsSql } from '../group-columns.ts';
+import { firstGroupsSql, firstOfGroupsSql, groupColumnsSql } from '../grouped-users.ts';
 import { anyOrderChainsSql, entryLevelsSql } from './funnel-entries.ts';
 import {
   type Funnel,

@@ -1,4 +1,6 @@
-// The moves of visits from one value to the next, as USER_FLOW counts them.
+// The statement of USER_FLOW: the moves of visits from one value to the next. Values are numbers while visits are put
+// in order: their places in the list of all values, in byte order, so that an array of them is small and equal counts
+// are ordered by value.
 
 import { dayMs } from '../../../../../platform/clock.ts';
 import { anyOf, type EventCondition } from '../../../read/event-condition.ts';
@@ -32,7 +34,7 @@ export function isCountedFromEnd({ from, to }: Pick<FlowRead, 'from' | 'to'>): b
  * SQL over `all_values`, the list of all values in the form of property-text.ts and in byte order; the first one is
  * none, so that the list is not empty.
  */
-export interface Moves {
+interface Moves {
   /** SELECT of that list. */
   values: string;
   /**
@@ -42,7 +44,7 @@ export interface Moves {
   moves: string;
 }
 
-export function flowMoves(question: Question, flow: FlowRead): Moves {
+function flowMoves(question: Question, flow: FlowRead): Moves {
   noteEvents(question, { count: 'ways', of: stepCondition(flow) });
   const steps = stepsSql(question, flow);
   return {
@@ -135,4 +137,39 @@ function movesSql(visits: string, flow: FlowRead): string {
     FROM (SELECT followed, toInt64(length(way) - length(followed)) AS rest, ${skipped} AS skipped FROM (${ways}))
     ARRAY JOIN arrayEnumerate(followed) AS place, followed AS code, arrayPushBack(arraySlice(followed, 2), 0) AS next
     GROUP BY step, code, next`;
+}
+
+/** In place of a node: that of all other values, and the end of a visit. */
+export const others = 0;
+export const end = -1;
+
+/**
+ * SELECT of (step, source, target, visits, beyond, values_seen, source_text): how many visits went from a node to the
+ * next step's, or ended. `beyond` counts their steps that are not followed, `values_seen` is the number of the step's
+ * values in its row of others, and one row of each source has its text in the form of property-text.ts.
+ */
+export function flowSql(question: Question, flow: FlowRead): string {
+  const { values, moves } = flowMoves(question, flow);
+  const { maxNodes } = flow;
+  const ranked = rankedSql(moves);
+  const folded = `SELECT step, source, target, toUInt64(sum(move.visits)) AS visits, toUInt64(sum(move.beyond)) AS beyond, max(source_rank) AS values_seen FROM (
+      SELECT step, visits, beyond, source_rank, if(source_rank <= ${maxNodes}, toInt64(code), ${others}) AS source,
+        multiIf(next = 0, ${end}, target_rank <= ${maxNodes}, toInt64(next), ${others}) AS target
+      FROM (${ranked})
+    ) AS move GROUP BY step, source, target`;
+  return `WITH (${values}) AS all_values
+    SELECT step, source, target, visits, beyond, toUInt64(values_seen) AS values_seen,
+      if(source > 0 AND row_number() OVER (PARTITION BY source) = 1, all_values[source + 1], '') AS source_text
+    FROM (${folded})`;
+}
+
+/** Adds the ranks of a move's source and target among the values of their steps. */
+function rankedSql(moves: string): string {
+  const ends = `SELECT step, code, next, visits, beyond, is_target, step + is_target AS node_step, if(is_target, next, code) AS node
+    FROM (${moves}) ARRAY JOIN if(next = 0, [0], [0, 1]) AS is_target`;
+  const weighed = `SELECT *, sumIf(visits, NOT is_target) OVER (PARTITION BY node_step, node) AS node_visits FROM (${ends})`;
+  const placed = `SELECT *, dense_rank() OVER (PARTITION BY node_step ORDER BY node_visits DESC, node) AS rank FROM (${weighed})`;
+  return `SELECT step, code, next, any(placed.visits) AS visits, any(placed.beyond) AS beyond,
+      maxIf(rank, NOT is_target) AS source_rank, maxIf(rank, is_target) AS target_rank
+    FROM (${placed}) AS placed GROUP BY step, code, next`;
 }

@@ -1,5 +1,5 @@
 // USER_FLOW: the ways of visits from step to step. The engine answers how many visits went from each node to each next
-// one; which links stay is decided here. flow-sql.ts has the statement.
+// one; which links stay is decided here. flow-moves.ts has the statement.
 
 import { create } from '@bufbuild/protobuf';
 import { invalidArgument } from '../../../../../platform/http/answers/invalid-argument.ts';
@@ -17,8 +17,14 @@ import { type Question, readBreakdown, readLimit } from '../../../read/question.
 import { groupText } from '../../../sql/property-text.ts';
 import { leftOutOf, leftOutSql, maxReasons } from '../../left-out.ts';
 import type { Plan } from '../../plan.ts';
-import { type FlowRead, flowMoves, isCountedFromEnd, stepCondition } from './flow-moves.ts';
-import { end, flowSql, others } from './flow-sql.ts';
+import {
+  end,
+  type FlowRead,
+  flowSql,
+  isCountedFromEnd,
+  others,
+  stepCondition,
+} from './flow-moves.ts';
 
 const usual = { hops: 5, nodes: 20, links: 100 };
 const most = { hops: 10, nodes: 50, links: 500 };
@@ -104,7 +110,7 @@ function planSql(question: Question, flow: FlowRead): string {
   const counted = [{ condition: stepCondition(flow), countsUsers: flow.isOfUsers }];
   return [
     `SELECT toInt32(${flowPart}) AS part, toInt64(step) AS step, source_text, source, target, beyond, values_seen, visits
-      FROM (${flowSql(flowMoves(question, flow), flow.maxNodes)})`,
+      FROM (${flowSql(question, flow)})`,
     ...leftOutSql(question, counted).map(leftOutRowSql),
   ].join(' UNION ALL ');
 }
