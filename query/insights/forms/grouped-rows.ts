@@ -20,26 +20,13 @@ const maxPoints = 100_000;
 /** No part of groups has this number. */
 const leftOutPart = -2;
 
-/** The cells of rows that have none; a cell is a bucket and its numbers. SQL. */
-export function noCellsSql(numbers: readonly NumberType[]): string {
-  return `CAST([], 'Array(Tuple(${['Int64', ...numbers].join(', ')}))')`;
-}
-
-type NumberType = 'Float64' | 'String';
-/** Of numbers as shownParts has them. */
-export const partTypes: readonly NumberType[] = ['String', 'Float64'];
-
-/** `rows` are SELECTs of the parts' rows, `leftOut` is leftOutSql's. A cell has numbers of such types. */
-export function groupedRowsSql(
-  rows: readonly string[],
-  leftOut: readonly string[],
-  numbers: readonly NumberType[] = ['Float64', 'Float64'],
-): string {
+/** `rows` are SELECTs of the parts' rows, `leftOut` is leftOutSql's. */
+export function groupedRowsSql(rows: readonly string[], leftOut: readonly string[]): string {
   const counts = leftOut.map(
     (
       sql,
     ) => `SELECT toInt32(${leftOutPart}) AS part, toUInt64(reason) AS place, emptyArrayString() AS values,
-      ${noCellsSql(numbers)} AS cells, toUInt64(left_out) AS folded FROM (${sql})`,
+      [] AS cells, toUInt64(left_out) AS folded FROM (${sql})`,
   );
   return [...rows, ...counts].join(' UNION ALL ');
 }
@@ -47,21 +34,6 @@ export function groupedRowsSql(
 /** `sql` is a SELECT as rankedGroupsSql answers it. */
 export function groupsRowsSql(part: number, sql: string): string {
   return `SELECT toInt32(${part}) AS part, place, values, cells, folded FROM (${sql})`;
-}
-
-/** Cells that have no groups. SQL. */
-interface UngroupedCells {
-  /** The rest of a SELECT from FROM on, GROUP BY included. */
-  from: string;
-  /** Over its rows: the parts of a cell. */
-  bucket: string;
-  numbers: readonly string[];
-}
-
-/** Rows of one group, each with one cell: one SELECT is planned sooner than one within another. */
-export function cellRowsSql(part: number, { from, bucket, numbers }: UngroupedCells): string {
-  return `SELECT toInt32(${part}) AS part, toUInt64(1) AS place, emptyArrayString() AS values,
-    [(${[bucket, ...numbers].join(', ')})] AS cells, toUInt64(1) AS folded FROM ${from}`;
 }
 
 export interface Group {
@@ -75,9 +47,7 @@ export interface Group {
   cells: ReadonlyMap<number, readonly number[]>;
 }
 
-/**
- * The groups of a part, in the order of their places. Without breakdowns there is one group, of any number of rows.
- */
+/** The groups of a part, in the order of their places. Without breakdowns there is one group, of one row or of none. */
 export function readGroups(
   { breakdownKeys, groupLimit }: Pick<Question, 'breakdownKeys' | 'groupLimit'>,
   rows: readonly unknown[][],
@@ -85,8 +55,10 @@ export function readGroups(
 ): Group[] {
   const own = rows.filter((row) => Number(row[0]) === part);
   if (breakdownKeys.length === 0) {
-    const cells = new Map(own.flatMap(([, , , found]) => readCells(found)));
-    return [{ place: 1, isOthers: false, breakdown: {}, folded: 1, cells }];
+    const [, , , cells] = own[0] ?? [];
+    return [
+      { place: 1, isOthers: false, breakdown: {}, folded: 1, cells: new Map(readCells(cells)) },
+    ];
   }
   return own
     .toSorted(([, one], [, other]) => Number(one) - Number(other))

@@ -79,34 +79,30 @@ export function bucketStarts(
   fromMs: number,
   toMs: number,
 ): number[] {
-  const { unit } = lengths[granularity];
-  const { timezone, weekStart } = calendar;
   const starts = [bucketStart(granularity, calendar, fromMs)];
-  let place = placeAt(unit, weekStart, wallMs(timezone, fromMs));
-  const nextAfter = (startMs: number): number => {
-    if (unit === 'minute') return startMs + minuteMs;
-    if (unit === 'hour') return clockHour(timezone, startMs).endMs;
-    place += 1;
-    return firstMoment(timezone, shownFrom(unit, weekStart, place));
-  };
   for (;;) {
-    const startMs = starts.at(-1) ?? fromMs;
-    const nextMs = nextAfter(startMs);
+    const nextMs = nextStart(granularity, calendar, starts.at(-1) ?? fromMs);
     if (nextMs >= toMs) return starts;
-    // A zone may have left out a day.
-    if (nextMs > startMs) starts.push(nextMs);
+    starts.push(nextMs);
   }
 }
 
 /** When the bucket of that moment ends. */
 export function bucketEnd(granularity: Granularity, calendar: Calendar, ms: number): number {
+  return nextStart(granularity, calendar, bucketStart(granularity, calendar, ms));
+}
+
+/** When the bucket after the one that begins at that moment begins. */
+function nextStart(
+  granularity: Granularity,
+  { timezone, weekStart }: Calendar,
+  startMs: number,
+): number {
   const { unit } = lengths[granularity];
-  const { timezone, weekStart } = calendar;
-  const startMs = bucketStart(granularity, calendar, ms);
   if (unit === 'minute') return startMs + minuteMs;
-  if (unit === 'hour') return clockHour(timezone, ms).endMs;
+  if (unit === 'hour') return clockHour(timezone, startMs).endMs;
   // A zone may have left out a day, and its clock may show one again.
-  for (let place = placeAt(unit, weekStart, wallMs(timezone, ms)) + 1; ; place += 1) {
+  for (let place = placeAt(unit, weekStart, wallMs(timezone, startMs)) + 1; ; place += 1) {
     const nextMs = firstMoment(timezone, shownFrom(unit, weekStart, place));
     if (nextMs > startMs) return nextMs;
   }

@@ -22,11 +22,9 @@ export interface EventCells {
   /** Properties or traits by which events are grouped, or their kinds. */
   groups: readonly string[] | 'kinds';
   buckets: readonly number[];
-  /** For readers who put together what several rows have of a cell. */
-  mayRepeat?: boolean;
 }
 
-/** SELECT of (group_0, …, bucket, a, b, weight), a row for each cell. */
+/** SELECT of (group_0, …, bucket, a, b, weight): a cell may have several rows, which the measure combines. */
 export function eventCellsSql(question: Question, cells: EventCells): string {
   const { condition, buckets, aggregation } = cells;
   const { number, measure } = aggregation;
@@ -60,8 +58,5 @@ export function eventCellsSql(question: Question, cells: EventCells): string {
   const a = measure.combine === 'sumMap' ? 'sums' : 'a';
   const ofKept = bucketSql(question, buckets, 'moment_ms');
   const kept = keepCells(question, ofDay, { width, bucket: ofKept, more: ['weight'], a });
-  const all = `${live} UNION ALL ${kept}`;
-  if (cells.mayRepeat) return all;
-  return `SELECT ${names}bucket, ${measure.combine}(cell.a) AS a, sum(cell.b) AS b, sum(cell.weight) AS weight
-    FROM (${all}) AS cell GROUP BY ${names}bucket`;
+  return `${live} UNION ALL ${kept}`;
 }

@@ -104,29 +104,31 @@ export function sharedGroupRowsSql(cells: Cells, shared: string): string {
  * nothing matched.
  */
 export function rankedGroupsSql(cells: Cells): string {
-  const { sql, groups, limit, measure, numbers, weight = 'weight', behind } = cells;
-  const { weigh = `sum(${weight})` } = cells;
+  const { sql, groups, limit, measure, numbers = ['a', 'b'], weight = 'weight', behind } = cells;
+  const { weigh = `sum(${weight})`, shown = [finishedSql(measure), 'b'] } = cells;
   if (behind !== undefined) return personsBehindSql(cells, behind);
   if (groups === 0) {
-    return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, groupArray((bucket, a, b)) AS cells,
-      toUInt64(1) AS folded FROM (${sql})`;
+    const combined = numbers.map(
+      (name, place) => `${place === 0 ? measure.combine : 'sum'}(cell.${name}) AS ${name}`,
+    );
+    return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, groupArray((bucket, ${shown.join(', ')})) AS cells,
+      toUInt64(1) AS folded FROM (SELECT bucket, ${combined.join(', ')} FROM (${sql}) AS cell GROUP BY bucket)`;
   }
   const names = Array.from({ length: groups }, (_, index) => groupColumn(index)).join(', ');
-  const shown = cells.shown ??
-    numbers?.map((name) => `toFloat64(${name})`) ?? [finishedSql(measure), 'b'];
   const isFolded = `rank > ${limit}`;
-  const { combine } = measure;
   // The list of a group that stays has different values already: nothing keeps lists of single days.
-  const lists = `if(any(${isFolded}), ${combine}(if(${isFolded}, cell.2, [])), any(cell.2))`;
-  const first = combine === 'groupUniqArrayArray' ? lists : `${combine}(cell.2)`;
-  const summed = (numbers ?? ['a', 'b']).map(
-    (name, index) => `${index === 0 ? first : `sum(cell.${index + 2})`} AS ${name}`,
+  const first =
+    measure.combine === 'groupUniqArrayArray'
+      ? `if(any(${isFolded}), groupUniqArrayArray(if(${isFolded}, cell.2, [])), any(cell.2))`
+      : `${measure.combine}(cell.2)`;
+  const summed = numbers.map(
+    (name, place) => `${place === 0 ? first : `sum(cell.${place + 2})`} AS ${name}`,
   );
   return `SELECT place, any(shown) AS values, groupArray((bucket, ${shown.join(', ')})) AS cells, any(folded) AS folded FROM (
     SELECT least(rank, ${limit + 1}) AS place, bucket, any(if(${isFolded}, [], ${groupValuesSql(groups)})) AS shown,
       ${summed.join(', ')}, any(if(${isFolded}, total - ${limit}, 1)) AS folded
     FROM (
-      SELECT ${names}, groupArray((bucket, ${(numbers ?? ['a', 'b']).join(', ')})) AS cells,
+      SELECT ${names}, groupArray((bucket, ${numbers.join(', ')})) AS cells,
         row_number() OVER (ORDER BY ${weigh} DESC, ${names}) AS rank, count() OVER () AS total
       FROM (${sql}) GROUP BY ${names}
     ) ARRAY JOIN cells AS cell

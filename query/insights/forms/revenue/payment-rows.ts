@@ -53,7 +53,7 @@ export function paymentRowsSql(
   const payments = 'toFloat64(weight)';
   const rows = (from: string, own: Columns): string =>
     rowsSql(from, { list: groupValuesSql(groups.length), payments, ...own });
-  const cells = { condition, aggregation: sum, groups, buckets, mayRepeat: true };
+  const cells = { condition, aggregation: sum, groups, buckets };
   switch (measure) {
     case RevenueMeasure.UNSPECIFIED:
     case RevenueMeasure.TOTAL:

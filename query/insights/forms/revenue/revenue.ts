@@ -23,7 +23,6 @@ import {
   groupedRowsSql,
   groupsRowsSql,
   onlyPart,
-  partTypes,
   readGroups,
   readLeftOut,
   valuesOf,
@@ -134,7 +133,7 @@ function statementOf(split: Split, series: readonly Payments[]): string {
     ...(measure === RevenueMeasure.PER_USER ? [{ condition: every, countsUsers: true }] : []),
   ]);
   const groups = currencyGroupsSql(asked, rows, limitOf(asked));
-  return groupedRowsSql([groups], leftOutSql(asked, counted), partTypes);
+  return groupedRowsSql([groups], leftOutSql(asked, counted));
 }
 
 /** Those who paid, whatever is measured. */

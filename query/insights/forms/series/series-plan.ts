@@ -4,7 +4,6 @@ import { type Formula, readFormulas } from '../../read/formula.ts';
 import type { Question } from '../../read/question.ts';
 import {
   groupedRowsSql,
-  partTypes,
   readGroups,
   readLeftOut,
   type ValuesPlan,
@@ -25,10 +24,8 @@ const generalParts = 1_000;
 export function planSeries(question: Question, withTotal: boolean): ValuesPlan {
   const series = readSeries(question);
   const formulas = readFormulas(question.spec);
-  const { breakdowns, groupLimit, buckets } = question;
-  const hasGroups = breakdowns.length > 0;
-  const rowsOfSeries = hasGroups ? groupLimit + 1 : buckets.length;
-  const maxRows = series.length * rowsOfSeries + maxReasons + buckets.length;
+  const hasGroups = question.breakdowns.length > 0;
+  const maxRows = series.length * (question.groupLimit + 1) + maxReasons + 1;
   const rowsOf = (of: readonly Series[], add = 0): string[] =>
     seriesRowsSql(question, of, formulas, withTotal && hasGroups && !question.behind, add);
   const counted = series.map(({ condition, aggregation }) => ({
@@ -36,7 +33,7 @@ export function planSeries(question: Question, withTotal: boolean): ValuesPlan {
     countsUsers: aggregation.counts === 'users',
   }));
   return {
-    sql: groupedRowsSql(rowsOf(series), leftOutSql(question, counted), partTypes),
+    sql: groupedRowsSql(rowsOf(series), leftOutSql(question, counted)),
     maxRows,
     lookUps: [
       (rows) =>

@@ -17,7 +17,7 @@ import {
   haveKeys,
   readEventsSql,
 } from '../../sql/read-events.ts';
-import { cellRowsSql, checkPoints, groupsRowsSql } from '../grouped-rows.ts';
+import { checkPoints, groupsRowsSql } from '../grouped-rows.ts';
 import { activeUserCellsSql, keyGroupCellsSql } from './active-users.ts';
 import { addedUpSql } from './added-up.ts';
 import { checkTouch, everyTouchCellsSql, everyTouchRanks } from './every-touch.ts';
@@ -69,12 +69,10 @@ export function seriesSql(
   const { groupLimit, behind } = question;
   const { measure } = series.aggregation;
   const sql = cellsSql(question, series, groups);
-  if (groups.length === 0) {
-    return cellRowsSql(part, { from: `(${sql})`, bucket: 'bucket', numbers: shownParts(measure) });
-  }
-  const shown = shownParts(measure);
-  const isEvery = isOfEveryTouch(question, series.aggregation);
-  const ranks = isEvery ? everyTouchRanks(measure.isRatio) : { measure, shown };
+  const isEvery = groups.length > 0 && isOfEveryTouch(question, series.aggregation);
+  const ranks = isEvery
+    ? everyTouchRanks(measure.isRatio)
+    : { measure, shown: shownParts(measure) };
   const cells = { sql, groups: groups.length, limit: groupLimit, behind, ...ranks };
   const ranked = shared === undefined ? rankedGroupsSql(cells) : sharedGroupRowsSql(cells, shared);
   return groupsRowsSql(part, ranked);
@@ -90,7 +88,7 @@ function cellsSql(
   if (aggregation.counts === 'events') {
     const read = { condition, aggregation, groups, buckets };
     if (window !== undefined) return addedUpSql(question, eventCellsSql(question, read), measure);
-    return eventCellsSql(question, { ...read, mayRepeat: groups.length > 0 });
+    return eventCellsSql(question, read);
   }
   if (aggregation.of === 'numbers') {
     return userNumberCellsSql(question, condition, aggregation, groups);

@@ -142,7 +142,8 @@ function namedSql(
   if (aggregation.counts === 'events') {
     const by = dimension.by === 'property' ? groups : 'kinds';
     const cells = { condition, aggregation, groups: by, buckets: [question.fromMs] } as const;
-    return `SELECT ${groupColumn(0)} AS name, a, b FROM (${eventCellsSql(question, cells)})`;
+    return `SELECT ${groupColumn(0)} AS name, ${aggregation.measure.combine}(cell.a) AS a, sum(cell.b) AS b
+      FROM (${eventCellsSql(question, cells)}) AS cell GROUP BY name`;
   }
   const columns = dimension.by === 'property' ? {} : { [groupColumn(0)]: kindTextSql };
   const names = [...groups, ...Object.keys(columns)];

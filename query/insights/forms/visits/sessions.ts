@@ -20,7 +20,6 @@ import { cellValue } from '../../sql/aggregation.ts';
 import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
 import { bucketSql, groupColumn } from '../../sql/read-events.ts';
 import {
-  cellRowsSql,
   checkPoints,
   type Group,
   groupedRowsSql,
@@ -39,10 +38,9 @@ export function planSessions(question: Question): ValuesPlan {
   checkPoints(question, question.buckets.length);
   const read = readVisits(question);
   const { measure, partsOf } = read.metric;
-  const { groupLimit, buckets } = question;
   return {
     sql: planSql(question, read),
-    maxRows: Math.max(groupLimit + 1, buckets.length) + maxReasons,
+    maxRows: question.groupLimit + 1 + maxReasons,
     overMs: overMs(question),
     read: (rows) => {
       const groups = readGroups(question, rows);
@@ -72,7 +70,6 @@ function totalOf(groups: readonly Group[], { measure, partsOf }: VisitMetric): n
 }
 
 function planSql(question: Question, read: VisitRead): string {
-  const width = question.breakdowns.length;
   const stored = storedVisits(question, read);
   const need: Need = {
     ...{ count: 'visits', of: read.someEvent, edge: read.edgeEvent, groups: question.breakdowns },
@@ -81,27 +78,18 @@ function planSql(question: Question, read: VisitRead): string {
   const isStored = sourceOf(question, need) === 'visits';
   const raw = (days: VisitDays): string => rawCellsSql(question, read, days);
   const sql = cellsSql(question, need, isStored && stored ? stored : raw);
-  const sums = sumColumns.map((column) => `toFloat64(sum(one.${column}))`);
-  const ungrouped = { from: `(${sql}) AS one GROUP BY bucket`, bucket: 'toInt64(bucket)' };
-  const ranked = {
-    sql,
-    groups: width,
-    limit: question.groupLimit,
-    measure: added,
-    weight: 'visits',
-  };
-  const rows =
-    width === 0
-      ? cellRowsSql(onlyPart, { ...ungrouped, numbers: sums })
-      : groupsRowsSql(onlyPart, rankedGroupsSql({ ...ranked, numbers: sumColumns }));
+  const ranked = rankedGroupsSql({
+    ...{ sql, groups: question.breakdowns.length, limit: question.groupLimit, measure: added },
+    ...{
+      numbers: sumColumns,
+      shown: sumColumns.map((sum) => `toFloat64(${sum})`),
+      weight: 'visits',
+    },
+  });
   // All events that may be part of a visit.
   const around = { ...question, everyEvent: every, ...visitWindow(question) };
   const leftOut = leftOutSql(around, [{ condition: every, countsUsers: false }]);
-  return groupedRowsSql(
-    [rows],
-    leftOut,
-    sumColumns.map(() => 'Float64'),
-  );
+  return groupedRowsSql([groupsRowsSql(onlyPart, ranked)], leftOut);
 }
 
 /**
