@@ -154,8 +154,20 @@ describe.runIf(hasBrowser)('the page of a user', () => {
     let list: Reader & { page: Page };
     beforeAll(async () => {
       list = await app.signedIn('/account');
+      // Whether the service can say what users are worth: the tag of with_worth is 0xc8 0x01.
+      await list.page.route('**/shared.profiles.v1.ProfilesService/List', (route) => {
+        const isAsked = route
+          .request()
+          .postDataBuffer()
+          ?.includes(Buffer.from([0xc8, 0x01]));
+        return fails && isAsked ? route.fulfill({ contentType, body: tooMuch }) : route.continue();
+      });
       await list.page.goto(addressOf('/profiles'));
     });
+    let fails = false;
+    const contentType = 'application/connect+proto';
+    const error = JSON.stringify({ error: { code: 'resource_exhausted', message: 'too many' } });
+    const tooMuch = Buffer.concat([Buffer.from([2, 0, 0, 0, error.length]), Buffer.from(error)]);
     const row = (who: string) => list.page.locator('.table-row', { hasText: who });
     const head = (name: string) => list.page.getByRole('columnheader', { name });
 
@@ -195,6 +207,16 @@ describe.runIf(hasBrowser)('the page of a user', () => {
       await page.waitForURL((url) => url.searchParams.get('worth') === 'none');
       await expect.poll(() => head('Lifetime value').count(), { timeout }).toBe(0);
       expect(faults).toEqual([]);
+    });
+
+    it('is there without them where the service cannot say it', async () => {
+      fails = true;
+      const { page } = list;
+      await page.goto(addressOf('/profiles'));
+      await page.getByText('Their payments are too many to be read in time.').waitFor();
+      await row('ada').waitFor();
+      expect(await head('Lifetime value').count()).toBe(0);
+      expect(await head('Last seen').getByRole('button').count()).toBe(1);
     });
   });
 });
