@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Days without events that ORDER BY day WITH FILL STEP INTERVAL 1 DAY adds in ClickHouse 26.7 (chdb 3.4.0), in zones whose
-# clocks skip midnight (Cairo, Beirut, Santiago).
+# Days without events that ORDER BY day WITH FILL STEP INTERVAL 1 DAY adds in ClickHouse 26.7 (chdb 3.4.0), in zones
+# whose clocks skip midnight (Cairo, Beirut, Santiago).
 # Guess: it adds each missing day once, as toStartOfDay has it, as it does in Berlin: where midnight is skipped, 01:00.
-# Seen: a step onto the skipped midnight goes back by an hour: the day before comes again, at 23:00, and so does each day
-# after it until the next row of events. A day with events has a second row with none then, an hour before its midnight.
-# So the chart shows one day twice and zeros on days of another name: fill over Date (toDate(moment, zone)), which is right.
+# Seen: a step onto the skipped midnight goes back by an hour: the day before comes again, at 23:00, and so does each
+# day after it until the next row of events. A day with events has a second row with none then, an hour before its
+# midnight.
+# So the chart shows one day twice and zeros on days of another name: fill over Date (toDate(moment, zone)), which is
+# right.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

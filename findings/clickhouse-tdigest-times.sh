@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # quantileTDigest of ClickHouse 26.7 (chdb 3.4.0) on times and on large whole numbers.
 # Guess: a t-digest approximates the rank and keeps values: of a thousand equal values each quantile is that value.
-# Seen: values go through Float32. A thousand events at 12:10:00 have their median at 12:09:36, which no event has, before all
-# of them; a time is off by up to a minute, and a whole number above 2^24 by as many bits: 16777217 cents are 16777216. The
-# manual says Float32 of the result for numbers; a DateTime comes back as a DateTime that looks exact.
+# Seen: values go through Float32. A thousand events at 12:10:00 have their median at 12:09:36, which no event has,
+# before all of them; a time is off by up to a minute, and whole numbers above 2^24 are rounded: 16777217 cents are
+# 16777216. The manual says Float32 of the result for numbers; a DateTime comes back as a DateTime that looks exact.
 # So take quantile() or quantileExact(), which keep the type, for moments, or differences of moments in seconds.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Amounts in the form with an exponent that currency.js 2.0.4 reads from text: Java writes doubles from ten million on as
-# 1.0E7, JavaScript and Python small ones as 1e-7.
+# Amounts in the form with an exponent that currency.js 2.0.4 reads from text: Java writes doubles from ten million on
+# as 1.0E7, JavaScript and Python small ones as 1e-7.
 # Guess: the text is a number as Number() reads it; or it is not money, and `errorOnInvalid: true` throws.
 # Seen: the letter is dropped and the digits are joined: "1.0E7" is 1.07, "2.5e6" is 2.56 and "1e3" is 13, and nothing
 # throws, with errorOnInvalid too; "1E-7" is NaN without an error. The same numbers, not as text, are right.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A NaN in a Parquet file that parquet-wasm 0.8.0 writes (an Arrow table of apache-arrow 21.2.0), asked by @duckdb/node-api
-# 1.5.6-r.1.
+# A NaN in a Parquet file that parquet-wasm 0.8.0 writes (an Arrow table of apache-arrow 21.2.0), asked by
+# @duckdb/node-api 1.5.6-r.1.
 # Guess: a query of the file answers what the same query of a table made of the file answers.
 # Seen: the writer leaves NaN out of a column's lowest and highest value, as Parquet asks for; DuckDB, for which NaN is
 # above all numbers, takes them for the bounds of all rows. max() is 10 from the file and NaN from the table; f > 50 and

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Whole numbers beyond 2^53 in a stream that jsonparse 1.3.1 reads, as ids of 18 digits have them.
 # Guess: what JSON.parse makes of them: the nearest number, for every one.
-# Seen: the type depends on the digits. A number whose digits JavaScript would write back the same stays a number, and any
-# other is a text: of two ids in one column one is 1234567890123456800, the other "1234567890123456789". A negative
+# Seen: the type depends on the digits. A number whose digits JavaScript would write back the same stays a number, and
+# any other is a text: of two ids in one column one is 1234567890123456800, the other "1234567890123456789". A negative
 # one, and one with a fraction or an exponent, is always rounded to a number. A sum of them is a joined text.
 # So a parse of the whole and a stream differ in types on valid input: treat such fields as texts in both, by name.
 set -euo pipefail

@@ -2,8 +2,8 @@
 # Names of objects that the lists of minio 8.0.7 give, with a server that answers as S3 does (a stub here, which encodes
 # keys as the client asks).
 # Guess: a key is text: the list gives it as it was written, as its type (string) says.
-# Seen: a key that looks like a number is read as one and made a text again: 007 is "7", 1.10 is "1.1" and 0x1f is "31"; a
-# key of 20 digits, and one with a slash or an ending, stay. That is listObjectsV2; listObjects gives all as they are.
+# Seen: a key that looks like a number is read as one and made a text again: 007 is "7", 1.10 is "1.1" and 0x1f is "31";
+# a key of 20 digits, and one with a slash or an ending, stay. That is listObjectsV2; listObjects gives all as they are.
 # So whoever moves to V2 lists one object and reads or removes another: a folder or an ending keeps keys text.
 set -euo pipefail
 folder=$(mktemp -d)
@@ -26,7 +26,8 @@ const server = createServer((request, response) => {
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const { port } = server.address();
-const client = new Client({ endPoint: '127.0.0.1', port, useSSL: false, accessKey: 'key', secretKey: 'secret', region: 'us-east-1' });
+const keysOfClient = { accessKey: 'key', secretKey: 'secret', region: 'us-east-1' };
+const client = new Client({ endPoint: '127.0.0.1', port, useSSL: false, ...keysOfClient });
 const seen = {};
 for (const method of ['listObjects', 'listObjectsV2']) {
   seen[method] = [];

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What @opentelemetry/exporter-prometheus 0.223.0 (sdk-metrics 2.12.1) writes for names that Prometheus does not have.
-# Guess: OpenTelemetry's own rules for Prometheus: attributes whose names become one (a.b and a_b) become one label with both
-# values joined by ";", a name that begins with a digit gets a "_" before it, and the unit is appended to the name.
+# Guess: OpenTelemetry's own rules for Prometheus: attributes whose names become one (a.b and a_b) become one label with
+# both values joined by ";", a name that begins with a digit gets a "_" before it, and the unit is appended to the name.
 # Seen: the label stands twice in one line; so does `le` where an attribute of a histogram has that name; 0a stays as it
 # is, though a metric's name with a digit gets its "_"; and a duration in ms is told by its name alone.
 # So one attribute spoils a line for the parser, which may refuse the whole scrape: rename such attributes in a View,

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# What Message.fromObject() of protobufjs 8.8.1 makes of JSON with a name that an enum does not have, as a newer sender's.
-# Guess: an unknown name is an error, as proto3's JSON form asks for; or it is kept, as an unknown number on the wire is.
-# Seen: it is dropped without a word. A single field becomes the enum's first value, a list gets shorter, so that it no longer
-# fits a list beside it, an entry of a map and a choice of a oneof are gone. An int64 as text is read up to the first letter
-# or comma ("1e3" is 1, "1,000" is 1), while an int32 "1e3" is 1000.
-# So a consumer that is older than its sender counts such events as the default kind: call verify() first, which tells of
-# the names, though it refuses each int64 as text with them.
+# What Message.fromObject() of protobufjs 8.8.1 makes of JSON with a name that an enum does not have, as a newer
+# sender's.
+# Guess: an unknown name is an error, as proto3's JSON form asks for; or it is kept, as an unknown number on the wire
+# is.
+# Seen: it is dropped without a word. A single field becomes the enum's first value, a list gets shorter, so that it no
+# longer fits a list beside it, an entry of a map and a choice of a oneof are gone. An int64 as text is read up to the
+# first letter or comma ("1e3" is 1, "1,000" is 1), while an int32 "1e3" is 1000.
+# So a consumer that is older than its sender counts such events as the default kind: call verify() first, which tells
+# of the names, though it refuses each int64 as text with them.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
