@@ -89,7 +89,7 @@ describe.runIf(hasBrowser)('in the browser', async () => {
     await page.getByText('Nobody has the id nobody').waitFor();
     fails = true;
     await find.press('Enter');
-    await page.getByText('not now', { exact: true }).waitFor();
+    await page.getByText('Not now', { exact: true }).waitFor();
     await context.close();
   });
 
