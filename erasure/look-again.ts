@@ -1,26 +1,70 @@
 // Looks again at what was erased or deleted: a process that stood still meanwhile may have handed on afterwards what it
 // had received before, and nothing else would ever find these rows. Each hour, for a day.
 
-import { dayMs } from '../platform/clock.ts';
-import { type ErasureRecord, erasureKey, unpackIds } from '../platform/erasure/erasure-record.ts';
+import { dayMs, hourMs } from '../platform/clock.ts';
+import {
+  type ErasureRecord,
+  erasureKey,
+  erasureLeaseMs,
+  erasureWorkKey,
+  firstCompletionOf,
+  noWork,
+} from '../platform/erasure/erasure-record.ts';
+import { HeldRecord, isLeased, LeaseLost } from '../platform/turns/held-record.ts';
 import { type ErasureParts, maxRequests, type StepContext } from './erasure-parts.ts';
-import { keyOf, keysSql, profileIdsSql, projectsSql } from './tables/person-rows.ts';
+import { latePersons } from './tables/late-persons.ts';
+import { projectsSql } from './tables/person-rows.ts';
 import { selectRows } from './tables/select-rows.ts';
 import { tablesWith } from './whole/project-rows.ts';
 
 /** After the completion. */
-const lookedAtMs = dayMs;
+const lookedForMs = dayMs;
+/** Between two looks, whichever processes take them. */
+const everyMs = hourMs;
+const againMs = 500;
+
 type LookParts = Pick<ErasureParts, 'clickhouse' | 'requests' | 'clock' | 'log'>;
 type Store = StepContext['store'];
 
-/** Opens those requests again that have rows. A group whose engine fails is told in the log, and the others go on. */
-export async function lookAgain(parts: LookParts): Promise<void> {
+/** One process looks in an hour, under the lease of the erasures' work. Returns when the next turn is. */
+export async function takeLookTurn(parts: LookParts & Pick<ErasureParts, 'work'>): Promise<number> {
+  const { work: states, clock, log } = parts;
+  const nowMs = clock.nowMs();
+  const found = await states.get(erasureWorkKey);
+  if (found.kind === 'unreadable') throw new Error('the work cannot be read by this version');
+  const record = found.kind === 'found' ? found.record : noWork;
+  const { lookedAtMs = 0 } = record;
+  // Far ahead: the clock was set back meanwhile.
+  if (Math.abs(nowMs - lookedAtMs) < everyMs) return lookedAtMs + everyMs;
+  if (isLeased(record, nowMs, erasureLeaseMs)) return nowMs + againMs;
+  const lease = { states, clock, leaseMs: erasureLeaseMs };
+  const held = await HeldRecord.take(lease, erasureWorkKey, found, record);
+  if (held === undefined) return nowMs + againMs;
+  try {
+    await lookAgain(parts, () => held.renew());
+    await held.write({ ...held.record, lookedAtMs: nowMs });
+    await held.release();
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) {
+      await held.release();
+      throw error;
+    }
+    log.warn(error.message);
+  }
+  return nowMs + everyMs;
+}
+
+/**
+ * Opens those requests again that have rows; `renew` is called between statements. A group whose engine fails is told
+ * in the log, and the others go on. Throws LeaseLost.
+ */
+export async function lookAgain(parts: LookParts, renew = async () => {}): Promise<void> {
   const { clickhouse, requests, clock, log } = parts;
   const nowMs = clock.nowMs();
   const done = [...requests.records()]
     .map(([, record]) => record)
     .filter((one) => one.status === 'completed' && one.projectId !== '')
-    .filter(({ completedAtMs }) => Math.abs(nowMs - completedAtMs) < lookedAtMs);
+    .filter(({ completedAtMs }) => Math.abs(nowMs - completedAtMs) < lookedForMs);
   for (const [group, store] of clickhouse.all.entries()) {
     const here = done.filter(
       ({ projectId, whole }) =>
@@ -29,21 +73,24 @@ export async function lookAgain(parts: LookParts): Promise<void> {
         (whole !== undefined && store === clickhouse.first),
     );
     try {
-      await lookIn(parts, store, here);
+      await lookIn(parts, store, here, renew);
     } catch (error) {
+      if (error instanceof LeaseLost) throw error;
       log.warn({ err: error, group }, 'rows that came after their erasure are looked for later');
     }
   }
 }
 
-/** Throws the engines' errors. */
+/** Throws the engines' errors and LeaseLost. */
 async function lookIn(
   parts: LookParts,
   store: Store,
   requests: readonly ErasureRecord[],
+  renew: () => Promise<void>,
 ): Promise<void> {
   for (let at = 0; at < requests.length; at += maxRequests) {
     const some = requests.slice(at, at + maxRequests);
+    await renew();
     const projects = some.filter(({ whole }) => whole !== undefined);
     const persons = some.filter(({ whole }) => whole === undefined);
     const found = [
@@ -72,37 +119,6 @@ async function lateProjects(
   return requests.filter(({ projectId }) => found.has(projectId));
 }
 
-/**
- * Erased persons with late rows: all of their rows were received before the erasure was completed. Whoever has newer
- * rows too is somebody new, and the sums do not say which rows they are of.
- */
-async function latePersons(
-  store: Store,
-  requests: readonly ErasureRecord[],
-): Promise<ErasureRecord[]> {
-  if (requests.length === 0) return [];
-  const persons = {
-    projectIds: [...new Set(requests.map(({ projectId }) => projectId))],
-    ids: [...new Set(requests.flatMap(({ ids }) => unpackIds(ids)))],
-  };
-  const rows = await selectRows(
-    store,
-    `SELECT project_id, toString(profile_key) AS key, toUnixTimestamp64Milli(max(receive_time)) FROM events
-      WHERE ${keysSql(persons)} AND NOT cookieless GROUP BY project_id, key
-    UNION ALL
-    SELECT project_id, toString(reinterpretAsUInt64(substring(profile_id, 1, 8))) AS key,
-      toUnixTimestamp64Milli(max(greatest(create_time, update_time, merge_time))) FROM profiles
-      WHERE ${profileIdsSql(persons)} GROUP BY project_id, key`,
-  );
-  return requests.filter(({ projectId, ids, completedAtMs }) => {
-    const keys = new Set(unpackIds(ids).map((id) => String(keyOf(id))));
-    const newest = rows.flatMap(([project, key, ms]) =>
-      project === projectId && keys.has(String(key)) ? [Number(ms)] : [],
-    );
-    return newest.length > 0 && Math.max(...newest) < completedAtMs;
-  });
-}
-
 /** Another process may have done so meanwhile. */
 async function openAgain(
   { requests }: LookParts,
@@ -113,7 +129,12 @@ async function openAgain(
   if (read.kind !== 'found' || read.record.completedAtMs !== completedAtMs) return;
   await requests.update(
     key,
-    { ...read.record, status: 'processing', completedAtMs: 0 },
+    {
+      ...read.record,
+      status: 'pending',
+      completedAtMs: 0,
+      firstCompletedAtMs: firstCompletionOf(read.record),
+    },
     read.revision,
   );
 }

@@ -4,11 +4,10 @@
 import { buckets } from '../platform/broker/buckets.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
-import { hourMs } from '../platform/clock.ts';
 import { type ErasureRecord, readErasureWork } from '../platform/erasure/erasure-record.ts';
 import { runTurns, type Turns } from '../platform/turns/run-turns.ts';
 import type { ErasureParts } from './erasure-parts.ts';
-import { lookAgain } from './look-again.ts';
+import { takeLookTurn } from './look-again.ts';
 import { type RetainedParts, takeRetainedTurn } from './retained/take-retained-turn.ts';
 import { hasOpen, takeTurn } from './take-turn.ts';
 import { removeFiles } from './whole/remove-files.ts';
@@ -18,8 +17,6 @@ type Work = 'requests' | 'retained' | 'files' | 'late rows';
 const all: readonly Work[] = ['requests', 'retained', 'files', 'late rows'];
 /** Between two looks at the files of a data directory. */
 const filesEveryMs = 30_000;
-/** Between two looks at rows that came after their erasure. */
-const lateRowsEveryMs = hourMs;
 
 interface ErasureOptions extends Omit<ErasureParts, 'work'>, Pick<RetainedParts, 'projects'> {
   requests: ErasureParts['requests'] & Pick<WatchedBucket<ErasureRecord>, 'get'>;
@@ -43,13 +40,10 @@ export function startErasures({ dataDir, ...options }: ErasureOptions): Turns {
         await removeFiles(requests, dataDir);
         return clock.nowMs() + filesEveryMs;
       }
-      if (kind === 'late rows') {
-        await lookAgain(options);
-        return clock.nowMs() + lateRowsEveryMs;
-      }
       if (kind === 'requests' && !hasErasure()) return clock.nowMs();
       // Opened at each turn, which costs far less than what is done in it.
       const work = await openBucket(nats, buckets.instance, readErasureWork);
+      if (kind === 'late rows') return takeLookTurn({ ...options, work });
       return kind === 'requests'
         ? takeTurn({ ...options, work })
         : takeRetainedTurn({ ...options, work, lookedAtMs, hasErasure });

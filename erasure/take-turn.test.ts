@@ -12,9 +12,11 @@ import { ensureTopology } from '../platform/broker/topology.ts';
 import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { oneGroup } from '../platform/clickhouse/groups.ts';
+import { hourMs } from '../platform/clock.ts';
 import {
   type ErasureRecord,
   erasureKey,
+  erasureWorkKey,
   readErasure,
   readErasureWork,
 } from '../platform/erasure/erasure-record.ts';
@@ -23,9 +25,9 @@ import { createLog } from '../platform/log.ts';
 import { checkTables } from '../sql/check/compare-tables.ts';
 import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
 import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
-import { Mortal } from '../test/harness/turns/mortal.ts';
+import { deathsTimeoutMs, everySteps, Mortal } from '../test/harness/turns/mortal.ts';
 import type { ErasureParts } from './erasure-parts.ts';
-import { lookAgain } from './look-again.ts';
+import { lookAgain, takeLookTurn } from './look-again.ts';
 import { takeTurn } from './take-turn.ts';
 
 const broker = useBroker();
@@ -78,8 +80,7 @@ async function store(
   );
 }
 
-/** All sixty take four minutes; odd, so that every other one is done. */
-const everyStep = 5;
+const everyStep = everySteps(5);
 
 const pass = <A extends unknown[], R>(work: (...args: A) => Promise<R>) => work;
 
@@ -151,8 +152,8 @@ async function play(): Promise<{ projectId: string; shared: string }> {
   return { projectId, shared };
 }
 
-async function untilCompleted(requestId: string): Promise<ErasureRecord> {
-  const parts = await partsOf();
+async function untilCompleted(requestId: string, given?: ErasureParts): Promise<ErasureRecord> {
+  const parts = given ?? (await partsOf());
   for (let turns = 0; turns < 5_000; turns++) {
     const read = await requests.ask(erasureKey(requestId));
     if (read.kind === 'found' && read.record.status === 'completed') return read.record;
@@ -176,51 +177,55 @@ async function expectSums(): Promise<void> {
   }
 }
 
-it('goes on after a death between its steps, whether the last one was done or not', async () => {
-  const counting = new Mortal(Number.POSITIVE_INFINITY, false);
-  const first = await play();
-  const requestId = await ask(first.projectId);
-  const parts = await partsOf(counting.step.bind(counting));
-  while ((await requests.ask(erasureKey(requestId))).kind === 'found') {
-    const read = await requests.ask(erasureKey(requestId));
-    if (read.kind === 'found' && read.record.status === 'completed') break;
-    nowMs = Math.max(nowMs + 1, await takeTurn(parts));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  expect(counting.calls).toBeGreaterThan(30);
-  await expectSums();
-  for (let dieAt = 1; dieAt <= counting.calls; dieAt += everyStep) {
-    const { projectId, shared } = await play();
-    const request = await ask(projectId);
-    const mortal = new Mortal(dieAt, dieAt % 2 === 0);
-    const mortals = await partsOf(mortal.step.bind(mortal));
-    const live = async (): Promise<void> => {
-      for (;;) {
-        nowMs = Math.max(nowMs + 1, await takeTurn(mortals));
-        const read = await requests.ask(erasureKey(request));
-        if (read.kind === 'found' && read.record.status === 'completed') return;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    };
-    await Promise.race([live(), mortal.died]);
-    const before = await requests.ask(erasureKey(request));
-    const isOver = before.kind === 'found' && before.record.status === 'completed';
-    // Others go on, and so does the person.
-    await store(projectId, [
-      ['ada', 'page_view', shared],
-      ['bob', 'page_view', shared],
-    ]);
-    nowMs += 100_000;
-    const done = await untilCompleted(request);
-    expect(done.sealedId).toBe('');
-    const left = await events(projectId);
-    // Whoever comes after the erasure is completed is somebody new.
-    const others = isOver ? [['ada', '1']] : [];
-    expect(left, `step ${dieAt}`).toEqual([...others, ['bob', '3']]);
-    expect(done.events, `step ${dieAt}`).toBe(isOver ? 3 : 4);
-  }
-  await expectSums();
-}, 600_000);
+it(
+  'goes on after a death between its steps, whether the last one was done or not',
+  async () => {
+    const counting = new Mortal(Number.POSITIVE_INFINITY, false);
+    const first = await play();
+    const requestId = await ask(first.projectId);
+    const parts = await partsOf(counting.step.bind(counting));
+    while ((await requests.ask(erasureKey(requestId))).kind === 'found') {
+      const read = await requests.ask(erasureKey(requestId));
+      if (read.kind === 'found' && read.record.status === 'completed') break;
+      nowMs = Math.max(nowMs + 1, await takeTurn(parts));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(counting.calls).toBeGreaterThan(30);
+    await expectSums();
+    for (let dieAt = 1; dieAt <= counting.calls; dieAt += everyStep) {
+      const { projectId, shared } = await play();
+      const request = await ask(projectId);
+      const mortal = new Mortal(dieAt, dieAt % 2 === 0);
+      const mortals = await partsOf(mortal.step.bind(mortal));
+      const live = async (): Promise<void> => {
+        for (;;) {
+          nowMs = Math.max(nowMs + 1, await takeTurn(mortals));
+          const read = await requests.ask(erasureKey(request));
+          if (read.kind === 'found' && read.record.status === 'completed') return;
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      };
+      await Promise.race([live(), mortal.died]);
+      const before = await requests.ask(erasureKey(request));
+      const isOver = before.kind === 'found' && before.record.status === 'completed';
+      // Others go on, and so does the person.
+      await store(projectId, [
+        ['ada', 'page_view', shared],
+        ['bob', 'page_view', shared],
+      ]);
+      nowMs += 100_000;
+      const done = await untilCompleted(request);
+      expect(done.sealedId).toBe('');
+      const left = await events(projectId);
+      // Whoever comes after the erasure is completed is somebody new.
+      const others = isOver ? [['ada', '1']] : [];
+      expect(left, `step ${dieAt}`).toEqual([...others, ['bob', '3']]);
+      expect(done.events, `step ${dieAt}`).toBe(isOver ? 3 : 4);
+    }
+    await expectSums();
+  },
+  deathsTimeoutMs,
+);
 
 it('erases once more what was received before and came after, and nothing of somebody new', async () => {
   nowMs = Math.max(nowMs, Date.now()) + 60_000;
@@ -236,7 +241,7 @@ it('erases once more what was received before and came after, and nothing of som
   expect(known()).toBe('completed');
   await store(projectId, [view], beforeMs);
   await lookAgain(parts);
-  await expect.poll(known).toBe('processing');
+  await expect.poll(known).toBe('pending');
   const again = await untilCompleted(requestId);
   expect(again.events).toBe(first.events + 1);
   expect(await events(projectId)).toEqual([['bob', '2']]);
@@ -250,4 +255,70 @@ it('erases once more what was received before and came after, and nothing of som
     ['bob', '2'],
   ]);
   await expectSums();
+});
+
+it.each([
+  ['before it is hidden', 'look', 2],
+  ['after the cut', 'forget', 1],
+] as const)('leaves somebody alone who comes back %s', async (_, moment, left) => {
+  nowMs = Math.max(nowMs, Date.now()) + 60_000;
+  const beforeMs = nowMs;
+  const { projectId } = await play();
+  const requestId = await ask(projectId);
+  const known = () => requests.get(erasureKey(requestId))?.record.status;
+  const view = ['anon', 'page_view', randomUUID()] as const;
+  const first = await untilCompleted(requestId);
+  await expect.poll(known).toBe('completed');
+  await store(projectId, [view], beforeMs);
+  const parts = await partsOf();
+  await lookAgain(parts);
+  await expect.poll(known).toBe('pending');
+  const comeBack = () => store(projectId, [view], first.completedAtMs + 1);
+  if (moment === 'look') await comeBack();
+  let isAway = moment === 'forget';
+  const profiles: ErasureParts['profiles'] = {
+    async change(project, { kind }) {
+      if (project !== projectId || kind !== moment || !isAway) return;
+      isAway = false;
+      await comeBack();
+    },
+  };
+  const again = await untilCompleted(requestId, { ...parts, profiles });
+  expect(await events(projectId)).toEqual([
+    ['anon', String(left)],
+    ['bob', '2'],
+  ]);
+  expect(again.events).toBe(first.events + 2 - left);
+  expect(again.firstCompletedAtMs).toBe(first.completedAtMs);
+  await expectSums();
+});
+
+it('looks once an hour, whichever process does, and not beside other work', async () => {
+  nowMs = Math.max(nowMs, Date.now()) + 2 * hourMs;
+  const beforeMs = nowMs;
+  const { projectId } = await play();
+  const requestId = await ask(projectId);
+  const known = () => requests.get(erasureKey(requestId))?.record.status;
+  await untilCompleted(requestId);
+  await expect.poll(known).toBe('completed');
+  const [one, other] = [await partsOf(), await partsOf()];
+  const nextMs = await takeLookTurn(one);
+  expect(nextMs).toBe(nowMs + hourMs);
+  await store(projectId, [['anon', 'page_view', randomUUID()]], beforeMs);
+  nowMs += 1_000;
+  expect(await takeLookTurn(other)).toBe(nextMs);
+  expect(known()).toBe('completed');
+  nowMs = nextMs;
+  const found = await one.work.get(erasureWorkKey);
+  if (found.kind !== 'found') throw new Error('there is no record of the work');
+  const held = { ...found.record, leaseEndMs: nowMs + 50_000 };
+  await one.work.update(erasureWorkKey, held, found.revision);
+  expect(await takeLookTurn(one)).toBe(nowMs + 500);
+  expect(known()).toBe('completed');
+  nowMs += 50_000;
+  await takeLookTurn(other);
+  await expect.poll(known).toBe('pending');
+  const after = await one.work.get(erasureWorkKey);
+  expect(after).toMatchObject({ record: { lookedAtMs: nowMs, leaseEndMs: 0 } });
+  await untilCompleted(requestId);
 });

@@ -4,6 +4,7 @@
 
 import { randomUUID } from 'node:crypto';
 import {
+  completion,
   deletionSteps,
   type ErasureBatch,
   type ErasureRecord,
@@ -30,6 +31,7 @@ import { cut } from './steps/cut.ts';
 import { find, hide, IdLost } from './steps/hide-and-find.ts';
 import { eraseLetters } from './steps/letters.ts';
 import { forget, rowsLeft, settle } from './steps/settle.ts';
+import { personsBack } from './tables/late-persons.ts';
 import { deletionStepsTaken, lookAtRest } from './whole/deletion-steps.ts';
 
 const againMs = 500;
@@ -214,23 +216,31 @@ async function check(parts: ErasureParts, held: Held, context: StepContext): Pro
   const left = isWhole ? await lookAtRest(parts, context) : await rowsLeft(context);
   const rows = [...left.values()].reduce((sum, count) => sum + count, 0);
   if (rows > 0 && (isWhole || batch.round < maxRounds)) {
+    // Who came back since is no part of what is done again.
+    const back = isWhole ? [] : await personsBack(context.store, requests);
+    for (const request of back) await complete(parts, batch, request);
     const { queued: _, ...rest } = batch;
     await keep(held, { ...rest, step: isWhole ? 'records' : 'hide', round: batch.round + 1 });
     return 'done';
   }
-  for (const { requestId, whole, events: before } of requests) {
-    // Of a request that was opened again.
-    const events = before + (batch.events[requestId] ?? 0);
-    await change(parts, requestId, {
-      ...{ status: 'completed', sealedId: '', events, error: '' },
-      ...(whole !== undefined && { whole: { ...whole, displayName: '' } }),
-      completedAtMs: parts.clock.nowMs(),
-    });
-  }
+  for (const request of requests) await complete(parts, batch, request);
   const what = isWhole ? requests.map(({ whole }) => whole?.kind) : 'persons';
   parts.log.info({ requests: requests.length, round: batch.round, left: rows, what }, 'erased');
   await keep(held, undefined);
   return 'done';
+}
+
+async function complete(
+  parts: ErasureParts,
+  { events }: ErasureBatch,
+  { requestId, whole, events: before }: ErasureRecord,
+): Promise<void> {
+  await change(parts, requestId, {
+    ...completion(parts.clock),
+    ...(whole !== undefined && { whole: { ...whole, displayName: '' } }),
+    // Also of a request that was opened again.
+    events: before + (events[requestId] ?? 0),
+  });
 }
 
 /** What failed is told by the requests; one that can never be worked on fails for good, and the others go on. */

@@ -25,7 +25,7 @@ import { useBroker, useEngine } from '../../test/harness/servers/use-servers.ts'
 import { type ReadService, startReadService } from '../../test/harness/services/read-service.ts';
 import { type StoredRow, storedRow, storeRows } from '../../test/harness/tables/stored-events.ts';
 import { storeProfiles } from '../../test/harness/tables/stored-profiles.ts';
-import { Mortal } from '../../test/harness/turns/mortal.ts';
+import { deathsTimeoutMs, everySteps, Mortal } from '../../test/harness/turns/mortal.ts';
 import { type RetainedParts, takeRetainedTurn } from './take-retained-turn.ts';
 
 const broker = useBroker();
@@ -333,31 +333,34 @@ it('takes as many deletions for many projects as for one', async () => {
   await expectSums();
 });
 
-/** All steps take many minutes; odd, so that every other one is done. */
-const everyStep = 11;
+const everyStep = everySteps(11);
 
-it('goes on after a death between its steps, whether the last one was done or not', async () => {
-  const counting = new Mortal(Number.POSITIVE_INFINITY, false);
-  const rows = drawnRows(11, 12);
-  await work(await partsOf(await play(rows), counting.step.bind(counting)));
-  expect(counting.calls).toBeGreaterThan(20);
-  for (let dieAt = 1; dieAt <= counting.calls; dieAt += everyStep) {
-    const projectId = await play(rows);
-    const mortal = new Mortal(dieAt, dieAt % 2 === 0);
-    const dying = work(await partsOf(projectId, mortal.step.bind(mortal)));
-    await Promise.race([dying, mortal.died]);
-    // Somebody goes on meanwhile, and one event comes late.
-    await storeMore(projectId, [
-      ['user-1', nowMs - minuteMs],
-      ['user-2', boundaryMs - dayMs],
-    ]);
-    nowMs += 100_000;
-    await work(await partsOf(projectId));
-    expect(await olderColumns(projectId), `step ${dieAt}`).toEqual([]);
-    const [[left] = []] = await rowsOf(
-      `SELECT count() FROM events WHERE project_id = '${projectId}'`,
-    );
-    expect(Number(left), `step ${dieAt}`).toBe(young(rows).length + 1);
-  }
-  await expectSums();
-});
+it(
+  'goes on after a death between its steps, whether the last one was done or not',
+  async () => {
+    const counting = new Mortal(Number.POSITIVE_INFINITY, false);
+    const rows = drawnRows(11, 12);
+    await work(await partsOf(await play(rows), counting.step.bind(counting)));
+    expect(counting.calls).toBeGreaterThan(20);
+    for (let dieAt = 1; dieAt <= counting.calls; dieAt += everyStep) {
+      const projectId = await play(rows);
+      const mortal = new Mortal(dieAt, dieAt % 2 === 0);
+      const dying = work(await partsOf(projectId, mortal.step.bind(mortal)));
+      await Promise.race([dying, mortal.died]);
+      // Somebody goes on meanwhile, and one event comes late.
+      await storeMore(projectId, [
+        ['user-1', nowMs - minuteMs],
+        ['user-2', boundaryMs - dayMs],
+      ]);
+      nowMs += 100_000;
+      await work(await partsOf(projectId));
+      expect(await olderColumns(projectId), `step ${dieAt}`).toEqual([]);
+      const [[left] = []] = await rowsOf(
+        `SELECT count() FROM events WHERE project_id = '${projectId}'`,
+      );
+      expect(Number(left), `step ${dieAt}`).toBe(young(rows).length + 1);
+    }
+    await expectSums();
+  },
+  deathsTimeoutMs,
+);

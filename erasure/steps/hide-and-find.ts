@@ -2,12 +2,14 @@
 // up.
 
 import {
+  completion,
   type ErasureRecord,
   packIds,
   sealPurpose,
   unpackIds,
 } from '../../platform/erasure/erasure-record.ts';
 import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
+import { personsBack } from '../tables/late-persons.ts';
 import { selectRows } from '../tables/select-rows.ts';
 
 /** The key that sealed the id of a request is gone: nobody can work on it. */
@@ -20,12 +22,17 @@ export class IdLost extends Error {
   }
 }
 
+/** Asked of the rows before the first of them is hidden: that is a row, too. */
 export async function hide(
-  { profiles, box }: ErasureParts,
+  { profiles, box, clock }: ErasureParts,
   { requests, store, change }: StepContext,
   signal: AbortSignal,
 ): Promise<StepEnd> {
+  const pending = requests.filter(({ status }) => status === 'pending');
+  const back = new Set(await personsBack(store, pending));
+  for (const { requestId } of back) await change(requestId, completion(clock));
   for (const request of requests) {
+    if (back.has(request)) continue;
     if (request.status === 'pending') await change(request.requestId, { status: 'processing' });
     const distinctId = await textOf(box, store, request);
     // Nobody has rows of the id: there is nothing to hide.

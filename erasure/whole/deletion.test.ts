@@ -30,7 +30,7 @@ import {
 import { createLog } from '../../platform/log.ts';
 import { dueStream, dueSubject, webhookStreams } from '../../platform/webhooks/webhook-streams.ts';
 import { useBroker, useEngine } from '../../test/harness/servers/use-servers.ts';
-import { Mortal } from '../../test/harness/turns/mortal.ts';
+import { deathsTimeoutMs, everySteps, Mortal } from '../../test/harness/turns/mortal.ts';
 import type { ErasureParts } from '../erasure-parts.ts';
 import { lookAgain } from '../look-again.ts';
 import { startErasures } from '../start.ts';
@@ -400,26 +400,29 @@ it('looks for such rows by itself', async () => {
   await expectGone(projectId);
 });
 
-/** All steps take many minutes; odd, so that every other one is done. */
-const everyStep = 31;
+const everyStep = everySteps(31);
 
-it('goes on where a process died, and finds what came meanwhile', async () => {
-  const counting = new Mortal(Number.POSITIVE_INFINITY, false);
-  const counted = await fill();
-  const whole = { kind: 'project', displayName: '' } as const;
-  await ask(counted.projectId, { ...whole, organizationId: counted.organizationId });
-  await live(await partsOf(counting.step.bind(counting)), counted.projectId);
-  expect(counting.calls).toBeGreaterThan(50);
-  for (let dieAt = 1; dieAt <= counting.calls; dieAt += everyStep) {
-    const { projectId, organizationId } = await fill();
-    await ask(projectId, { ...whole, organizationId });
-    const mortal = new Mortal(dieAt, dieAt % 2 === 0);
-    const mortals = await partsOf(mortal.step.bind(mortal));
-    await Promise.race([live(mortals, projectId), mortal.died]);
-    // A batch that was promised at that moment is stored once more.
-    if (!(await isCompleted(projectId))) await fillTables(projectId);
-    nowMs += 100_000;
-    await live(await partsOf(), projectId);
-    await expectGone(projectId);
-  }
-}, 600_000);
+it(
+  'goes on where a process died, and finds what came meanwhile',
+  async () => {
+    const counting = new Mortal(Number.POSITIVE_INFINITY, false);
+    const counted = await fill();
+    const whole = { kind: 'project', displayName: '' } as const;
+    await ask(counted.projectId, { ...whole, organizationId: counted.organizationId });
+    await live(await partsOf(counting.step.bind(counting)), counted.projectId);
+    expect(counting.calls).toBeGreaterThan(50);
+    for (let dieAt = 1; dieAt <= counting.calls; dieAt += everyStep) {
+      const { projectId, organizationId } = await fill();
+      await ask(projectId, { ...whole, organizationId });
+      const mortal = new Mortal(dieAt, dieAt % 2 === 0);
+      const mortals = await partsOf(mortal.step.bind(mortal));
+      await Promise.race([live(mortals, projectId), mortal.died]);
+      // A batch that was promised at that moment is stored once more.
+      if (!(await isCompleted(projectId))) await fillTables(projectId);
+      nowMs += 100_000;
+      await live(await partsOf(), projectId);
+      await expectGone(projectId);
+    }
+  },
+  deathsTimeoutMs,
+);

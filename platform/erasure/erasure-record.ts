@@ -3,6 +3,7 @@
 // done a record has no personal data: ids of profiles are keyed hashes, and names are gone.
 
 import { hasNumbers, hasTexts, type VersionedRecord } from '../broker/record-bucket.ts';
+import type { Clock } from '../clock.ts';
 import { isObject } from '../json.ts';
 import type { LeasedRecord } from '../turns/held-record.ts';
 import { isRetainedWork, ofThisVersion, type RetainedWork } from './retained-work.ts';
@@ -46,6 +47,8 @@ export interface ErasureRecord extends VersionedRecord {
   requestedAtMs: number;
   /** 0 before. */
   completedAtMs: number;
+  /** Of a request that was opened again for late rows: rows received since then are somebody new's. */
+  firstCompletedAtMs?: number;
   /** What the last try failed at, or why the request failed; else empty. */
   error: string;
 }
@@ -58,6 +61,16 @@ export const sealPurpose = (requestId: string): string => `erasure ${requestId}`
 
 export function isOpen({ status }: ErasureRecord): boolean {
   return status === 'pending' || status === 'processing';
+}
+
+/** 0 where it was never completed. */
+export function firstCompletionOf(record: ErasureRecord): number {
+  return record.firstCompletedAtMs ?? record.completedAtMs;
+}
+
+/** What of a record changes with its completion. */
+export function completion(clock: Clock): Partial<ErasureRecord> {
+  return { status: 'completed', sealedId: '', error: '', completedAtMs: clock.nowMs() };
 }
 
 export function readErasure(value: unknown): ErasureRecord | undefined {
@@ -142,6 +155,8 @@ export interface ErasureWork extends LeasedRecord {
   batch?: ErasureBatch;
   /** Never beside a batch: both take rows out of the same sums. */
   retained?: RetainedWork;
+  /** When rows that came late were looked for last; absent before. */
+  lookedAtMs?: number;
 }
 
 /** The key of the work in the bucket `instance`. */
