@@ -44,14 +44,16 @@ export async function takeLookTurn(parts: LookParts & Pick<ErasureParts, 'work'>
     await lookAgain(parts, () => held.renew());
     await held.write({ ...held.record, lookedAtMs: nowMs });
     await held.release();
+    return nowMs + everyMs;
   } catch (error) {
     if (!(error instanceof LeaseLost)) {
       await held.release();
       throw error;
     }
+    // Whoever took the lease may do something else with it: this look is not over.
     log.warn(error.message);
+    return nowMs + againMs;
   }
-  return nowMs + everyMs;
 }
 
 /**
@@ -90,13 +92,13 @@ async function lookIn(
 ): Promise<void> {
   for (let at = 0; at < requests.length; at += maxRequests) {
     const some = requests.slice(at, at + maxRequests);
-    await renew();
     const projects = some.filter(({ whole }) => whole !== undefined);
     const persons = some.filter(({ whole }) => whole === undefined);
     const found = [
-      ...(await lateProjects(store, projects)),
+      ...(await lateProjects(store, projects, renew)),
       ...(await latePersons(store, persons)),
     ];
+    await renew();
     for (const request of found) await openAgain(parts, request);
     if (found.length > 0) {
       parts.log.info({ requests: found.length }, 'rows came after their erasure');
@@ -108,6 +110,7 @@ async function lookIn(
 async function lateProjects(
   store: Store,
   requests: readonly ErasureRecord[],
+  renew: () => Promise<void>,
 ): Promise<ErasureRecord[]> {
   if (requests.length === 0) return [];
   const rows = projectsSql(requests.map(({ projectId }) => projectId));
@@ -115,6 +118,7 @@ async function lateProjects(
   for (const table of await tablesWith(store, 'project_id')) {
     const named = await selectRows(store, `SELECT DISTINCT project_id FROM ${table} WHERE ${rows}`);
     for (const [id] of named) found.add(String(id));
+    await renew();
   }
   return requests.filter(({ projectId }) => found.has(projectId));
 }

@@ -57,9 +57,8 @@ export async function takeTurn(parts: ErasureParts): Promise<number> {
   const found = await states.get(erasureWorkKey);
   if (found.kind === 'unreadable') throw new Error('the work cannot be read by this version');
   const record = found.kind === 'found' ? found.record : noWork;
-  if (isLeased(record, nowMs, erasureLeaseMs)) {
-    return record.retained === undefined ? record.leaseEndMs : nowMs + againMs;
-  }
+  // Not its end: who looks for late rows has it for a moment.
+  if (isLeased(record, nowMs, erasureLeaseMs)) return nowMs + againMs;
   // The events that a project keeps no longer are taken out of the same sums.
   const batch = record.batch ?? (record.retained === undefined ? newBatch(parts) : undefined);
   if (batch === undefined) return nowMs + againMs;
@@ -254,7 +253,8 @@ async function note(parts: ErasureParts, held: Held, error: unknown): Promise<vo
     });
     return;
   }
-  for (const requestId of batch.requestIds) {
+  // One that was completed before the others has no error.
+  for (const { requestId } of await openRequests(parts, batch)) {
     await change(parts, requestId, { error: `the step "${batch.step}" failed and is tried again` });
   }
 }

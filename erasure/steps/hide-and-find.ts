@@ -22,7 +22,10 @@ export class IdLost extends Error {
   }
 }
 
-/** Asked of the rows before the first of them is hidden: that is a row, too. */
+/**
+ * Who came back is told by the rows before the first person is hidden: that is a row, too. So every request is decided
+ * first, and a process that goes on after a death asks of those alone that are not.
+ */
 export async function hide(
   { profiles, box, clock }: ErasureParts,
   { requests, store, change }: StepContext,
@@ -30,10 +33,12 @@ export async function hide(
 ): Promise<StepEnd> {
   const pending = requests.filter(({ status }) => status === 'pending');
   const back = new Set(await personsBack(store, pending));
-  for (const { requestId } of back) await change(requestId, completion(clock));
+  for (const request of pending) {
+    const next = back.has(request) ? completion(clock) : { status: 'processing' as const };
+    await change(request.requestId, next);
+  }
   for (const request of requests) {
     if (back.has(request)) continue;
-    if (request.status === 'pending') await change(request.requestId, { status: 'processing' });
     const distinctId = await textOf(box, store, request);
     // Nobody has rows of the id: there is nothing to hide.
     if (distinctId === undefined) continue;

@@ -10,15 +10,42 @@ import type { StepContext } from '../erasure-parts.ts';
 import { keyOf, keysSql, profileIdsSql } from './person-rows.ts';
 import { selectRows } from './select-rows.ts';
 
+type Store = StepContext['store'];
+
 /**
  * Those all of whose rows were received before the erasure was completed for the first time. Whoever has newer rows too
  * is left alone, because the sums do not say which rows they are of. Throws the engine's errors.
  */
 export async function latePersons(
-  store: StepContext['store'],
+  store: Store,
   requests: readonly ErasureRecord[],
 ): Promise<ErasureRecord[]> {
-  if (requests.length === 0) return [];
+  const newestMs = await newestRowsMs(store, requests);
+  return requests.filter(
+    (request) => (newestMs.get(request) ?? Infinity) < firstCompletionOf(request),
+  );
+}
+
+/**
+ * Of those that were opened again: who has rows that were received since the first completion. Rows that only the sums
+ * of a person have are nobody's return. Throws the engine's errors.
+ */
+export async function personsBack(
+  store: Store,
+  requests: readonly ErasureRecord[],
+): Promise<ErasureRecord[]> {
+  const again = requests.filter(({ firstCompletedAtMs }) => firstCompletedAtMs !== undefined);
+  const newestMs = await newestRowsMs(store, again);
+  return again.filter((request) => (newestMs.get(request) ?? 0) >= firstCompletionOf(request));
+}
+
+/** When the newest row of each was received, in ms since the epoch; who has no row is absent. */
+async function newestRowsMs(
+  store: Store,
+  requests: readonly ErasureRecord[],
+): Promise<Map<ErasureRecord, number>> {
+  const newestMs = new Map<ErasureRecord, number>();
+  if (requests.length === 0) return newestMs;
   const persons = {
     projectIds: [...new Set(requests.map(({ projectId }) => projectId))],
     ids: [...new Set(requests.flatMap(({ ids }) => unpackIds(ids)))],
@@ -32,22 +59,12 @@ export async function latePersons(
       toUnixTimestamp64Milli(max(greatest(create_time, update_time, merge_time))) FROM profiles
       WHERE ${profileIdsSql(persons)} GROUP BY project_id, key`,
   );
-  return requests.filter((request) => {
-    const { projectId, ids } = request;
-    const keys = new Set(unpackIds(ids).map((id) => String(keyOf(id))));
-    const newest = rows.flatMap(([project, key, ms]) =>
-      project === projectId && keys.has(String(key)) ? [Number(ms)] : [],
+  for (const request of requests) {
+    const keys = new Set(unpackIds(request.ids).map((id) => String(keyOf(id))));
+    const own = rows.flatMap(([project, key, ms]) =>
+      project === request.projectId && keys.has(String(key)) ? [Number(ms)] : [],
     );
-    return newest.length > 0 && Math.max(...newest) < firstCompletionOf(request);
-  });
-}
-
-/** Of those that were opened again: they have no row that came late any more, or newer ones too. */
-export async function personsBack(
-  store: StepContext['store'],
-  requests: readonly ErasureRecord[],
-): Promise<ErasureRecord[]> {
-  const again = requests.filter(({ firstCompletedAtMs }) => firstCompletedAtMs !== undefined);
-  const late = new Set(await latePersons(store, again));
-  return again.filter((request) => !late.has(request));
+    if (own.length > 0) newestMs.set(request, Math.max(...own));
+  }
+  return newestMs;
 }

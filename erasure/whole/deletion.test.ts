@@ -345,7 +345,7 @@ it('deletes once more what a process hands on afterwards that stood still', asyn
     expect(known()).toBe('completed');
     await late();
     await lookAgain(await partsOf());
-    await expect.poll(known).toBe('processing');
+    await expect.poll(known).toBe('pending');
     await live(await partsOf(), projectId);
     await expectGone(projectId);
   }
@@ -371,7 +371,7 @@ it('finds them in the project’s group or in the first one, though all other gr
       group === place ? parts.clickhouse.first : { query: isAway, command: isAway },
     );
     await lookAgain({ ...parts, clickhouse: new Groups(groups, shards) });
-    await expect.poll(known).toBe('processing');
+    await expect.poll(known).toBe('pending');
     await live(parts, projectId);
     await expectGone(projectId);
   }

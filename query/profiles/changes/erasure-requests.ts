@@ -75,15 +75,19 @@ export async function writeRequest(
   return record;
 }
 
-/** A request for the same profile that is under way. */
+/**
+ * A request for the same profile that is under way. None that was opened again for late rows: it leaves who came back
+ * alone, whom this one is about.
+ */
 export function openRequestOf(
-  { known }: ErasureRequests,
+  { known }: Pick<ErasureRequests, 'known'>,
   projectId: string,
   profileId: string,
 ): ErasureRecord | undefined {
   for (const [, record] of known.records()) {
     const isOf = record.projectId === projectId && record.profileId === profileId;
-    if (isOf && isOpen(record)) return record;
+    const isFirst = record.firstCompletedAtMs === undefined;
+    if (isOf && isFirst && isOpen(record)) return record;
   }
   return undefined;
 }
