@@ -322,3 +322,42 @@ it('looks once an hour, whichever process does, and not beside other work', asyn
   expect(after).toMatchObject({ record: { lookedAtMs: nowMs, leaseEndMs: 0 } });
   await untilCompleted(requestId);
 });
+
+it('looks again at once where it lost its lease meanwhile, and opens nothing', async () => {
+  nowMs = Math.max(nowMs, Date.now()) + 2 * hourMs;
+  const beforeMs = nowMs;
+  const { projectId } = await play();
+  const requestId = await ask(projectId);
+  const known = () => requests.get(erasureKey(requestId))?.record.status;
+  await untilCompleted(requestId);
+  await expect.poll(known).toBe('completed');
+  await store(projectId, [['anon', 'page_view', randomUUID()]], beforeMs);
+  const [parts, other] = [await partsOf(), await partsOf()];
+  // It stands still within a statement until its lease is over, and another process takes the lease.
+  let stoodStill = false;
+  const standStill =
+    <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      const result = await work(...args);
+      if (stoodStill) return result;
+      stoodStill = true;
+      nowMs += 91_000;
+      const found = await other.work.get(erasureWorkKey);
+      if (found.kind !== 'found') throw new Error('there is no record of the work');
+      const held = { ...found.record, leaseEndMs: nowMs + 50_000 };
+      await other.work.update(erasureWorkKey, held, found.revision);
+      return result;
+    };
+  const { command } = parts.clickhouse.first;
+  const query = standStill(clickhouse.query.bind(clickhouse));
+  const startMs = nowMs;
+  const nextMs = await takeLookTurn({ ...parts, clickhouse: oneGroup({ query, command }) });
+  expect(stoodStill).toBe(true);
+  expect(nextMs).toBeLessThan(startMs + hourMs);
+  expect(known()).toBe('completed');
+  nowMs += 50_000;
+  await takeLookTurn(parts);
+  await expect.poll(known).toBe('pending');
+  await untilCompleted(requestId);
+  expect(await events(projectId)).toEqual([['bob', '2']]);
+});
