@@ -8,6 +8,8 @@ export type Paged<T> = {
   rows: readonly T[];
   error: unknown;
   isLoading: boolean;
+  /** The rows are those of before, and the first page is on its way. */
+  isUpdating: boolean;
   /** Whether rows follow those that are here. */
   hasMore: boolean;
   /** Asks for the next page, where there is one and none is on its way. */
@@ -83,6 +85,7 @@ export function usePages<T>(
   }, [reachable]);
   return {
     ...state,
+    isUpdating: state.isLoading && state.isFirstPage && state.rows.length > 0,
     hasMore: state.next !== '',
     more: () => {
       if (state.next !== '' && !state.isLoading && state.error === undefined) void read(state.next);
@@ -95,4 +98,16 @@ export function usePages<T>(
       if (state.isFirstPage && running.current === undefined) void read('', true);
     },
   };
+}
+
+/**
+ * The list with the rows of the question before, while those of another one are on their way. `scope`: what both are
+ * of, such as a project.
+ */
+export function useOldRows<T>(list: Paged<T>, scope: string): Paged<T> {
+  const old = useRef<{ scope: string; rows: readonly T[] }>({ scope, rows: [] });
+  const isAnew = list.isLoading && list.rows.length === 0;
+  if (!isAnew || old.current.scope !== scope) old.current = { scope, rows: list.rows };
+  const { rows } = old.current;
+  return { ...list, rows, isUpdating: list.isUpdating || (isAnew && rows.length > 0) };
 }

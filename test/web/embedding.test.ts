@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import { batchCreate, newEvent, untilCounted } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
+import { takenPicture } from '../harness/web/pictures/board-picture.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import type { Reader } from '../harness/web/web-app.ts';
 
@@ -119,6 +120,9 @@ describe.runIf(hasBrowser)('a shared board', () => {
       frame.getByRole('button', { name: 'Export', exact: true }).press('Enter'),
     ]);
     expect(file.suggestedFilename()).toBe('Overview.zip');
+    // The picture, too, in the theme of the frame: its ground is that of web/styles/tokens.css.
+    const picture = await takenPicture(shown.page, frame, 'Overview.png');
+    expect(picture.at(1, 1)).toEqual([18, 20, 22]);
     expect(shown.refusals).toEqual([]);
     await shown.page.context().close();
 

@@ -10,7 +10,7 @@ import { SegmentBar } from '../filter/segment-bar.tsx';
 import type { Resource } from '../resource.ts';
 import { Freshness } from '../results/provenance.tsx';
 import { BoardFault } from '../retries/busy-note.tsx';
-import { Updating } from '../retries/updating.tsx';
+import { HeadInSight } from '../retries/head-in-sight.tsx';
 import type { PageProps } from '../router.ts';
 import { address, setQuery } from '../router.ts';
 import { PrintedTime } from '../time/printed-time.tsx';
@@ -25,7 +25,7 @@ import { savedRangeName, useBoard } from './board-data.ts';
 import { BoardTiles } from './board-tiles.tsx';
 import { NewBoard } from './boards-page.tsx';
 import { draftOf } from './draft.ts';
-import { ExportButton, PrintButton } from './sharing/export-button.tsx';
+import { ExportButtons, PrintButton } from './sharing/export-button.tsx';
 import '../styles/boards.css';
 
 export function Page({ params }: PageProps) {
@@ -74,38 +74,35 @@ function ReadBoard(props: {
   const isEmpty = dashboard.tiles.length === 0;
   return (
     <div class="board" ref={full} aria-busy={answer.isLoading}>
-      <div class="page-head">
-        <Updating isOn={answer.isLoading}>
-          <h1 tabIndex={-1}>{dashboard.displayName}</h1>
-        </Updating>
-        <div class="row">
-          <BotsNote bots={botsWhere(board.hasBots ?? false)} />
-          <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
-          <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
-          <FullScreenButton show={async () => full.current?.requestFullscreen()} />
-          <ExportButton
-            isEmpty={isEmpty}
-            take={({ exportBoard }) => exportBoard(board, (id) => tables.get(id))}
-          />
-          <PrintButton />
-          {hasRole(Role.ADMIN) ? (
-            <button type="button" onClick={() => setOpen('share')}>
-              <Icon name="share" />
-              Share
-            </button>
-          ) : null}
-          <MailLink projectId={projectId} boardId={dashboard.id} />
-          {hasRole(Role.MEMBER) ? (
-            <button
-              type="button"
-              class="primary"
-              onClick={() => (dashboard.builtIn ? setOpen('copy') : setQuery({ edit: 'yes' }))}
-            >
-              <Icon name="edit" />
-              {dashboard.builtIn ? 'Edit a copy' : 'Edit'}
-            </button>
-          ) : null}
-        </div>
+      <HeadInSight name={dashboard.displayName} isUpdating={answer.isLoading}>
+        <BotsNote bots={botsWhere(board.hasBots ?? false)} />
+        <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
+        <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
+      </HeadInSight>
+      <div class="row end no-print">
+        <FullScreenButton show={async () => full.current?.requestFullscreen()} />
+        <ExportButtons
+          {...{ name: dashboard.displayName, isEmpty }}
+          take={({ exportBoard }) => exportBoard(board, (id) => tables.get(id))}
+        />
+        <PrintButton />
+        {hasRole(Role.ADMIN) ? (
+          <button type="button" onClick={() => setOpen('share')}>
+            <Icon name="share" />
+            Share
+          </button>
+        ) : null}
+        <MailLink projectId={projectId} boardId={dashboard.id} />
+        {hasRole(Role.MEMBER) ? (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => (dashboard.builtIn ? setOpen('copy') : setQuery({ edit: 'yes' }))}
+          >
+            <Icon name="edit" />
+            {dashboard.builtIn ? 'Edit a copy' : 'Edit'}
+          </button>
+        ) : null}
       </div>
       <Subtitle board={board} />
       <BoardFault of={answer} />
@@ -146,16 +143,13 @@ function Subtitle({ board }: { board: RenderResponse }) {
   );
 }
 
-/** The first of what is done with a board: a line below what narrows it. A browser may refuse it. */
+/** A browser may refuse it. */
 function FullScreenButton({ show }: { show: () => Promise<void> }) {
   return (
-    <>
-      <span class="line-end" />
-      <button type="button" onClick={() => void show().catch(() => undefined)}>
-        <Icon name="expand" />
-        Full screen
-      </button>
-    </>
+    <button type="button" onClick={() => void show().catch(() => undefined)}>
+      <Icon name="expand" />
+      Full screen
+    </button>
   );
 }
 

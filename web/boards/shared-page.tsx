@@ -21,6 +21,7 @@ import { idOfDrawing } from '../results/drawings/tile-drawings.ts';
 import { Freshness } from '../results/provenance.tsx';
 import { BusyNote } from '../retries/busy-note.tsx';
 import { busySecondsOfShared } from '../retries/busy-tiles.ts';
+import { Updating } from '../retries/updating.tsx';
 import type { PageProps } from '../router.ts';
 import { formatDay, formatTime, toDate } from '../time/time.tsx';
 import { HasRangeInAddress } from '../time/use-zoom.ts';
@@ -28,7 +29,7 @@ import { learnClock } from '../time/zone.ts';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Grid } from './grid.tsx';
-import { ExportButton } from './sharing/export-button.tsx';
+import { ExportButtons } from './sharing/export-button.tsx';
 import { type TileContent, TileView } from './tile-view.tsx';
 import '../styles/boards.css';
 
@@ -58,7 +59,8 @@ export function Page({ params }: PageProps) {
   useEffect(() => {
     if (data) document.title = data.displayName;
   }, [data]);
-  if (data && !error) return <Board board={data} note={<BusyNote of={answer} />} />;
+  if (data && !error)
+    return <Board board={data} isUpdating={isLoading} note={<BusyNote of={answer} />} />;
   if (code === Code.Unauthenticated)
     return (
       <Password
@@ -114,7 +116,8 @@ function Password(props: {
   );
 }
 
-function Board({ board, note }: { board: RenderResponse; note: ComponentChildren }) {
+function Board(props: { board: RenderResponse; isUpdating: boolean; note: ComponentChildren }) {
+  const { board, isUpdating, note } = props;
   const { time, tiles, renderTime, annotations } = board;
   // The same list for the same board, so that its charts are drawn once.
   const notes = useMemo(
@@ -127,16 +130,19 @@ function Board({ board, note }: { board: RenderResponse; note: ComponentChildren
     content.case === 'insight' ? [content.value] : [],
   );
   return (
-    <main class="page shared" data-framed={isFramed}>
+    <main class="page shared" data-framed={isFramed} aria-busy={isUpdating}>
       <div class="page-head">
-        <h1 tabIndex={-1}>{board.displayName}</h1>
+        <Updating isOn={isUpdating}>
+          <h1 tabIndex={-1}>{board.displayName}</h1>
+        </Updating>
         {time ? (
           <p class="hint">
             {formatDay(time.firstDay)} to {formatDay(time.lastDay)}, days of {zone}
           </p>
         ) : null}
         <BotsNote bots={botsWhere(board.hasBots)} />
-        <ExportButton
+        <ExportButtons
+          name={board.displayName}
           isEmpty={tiles.length === 0}
           take={({ exportSharedBoard }) => exportSharedBoard(board, (id) => tables.get(id))}
         />

@@ -6,6 +6,7 @@ import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import type { Goal, MeasuredGoal } from '../../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { inProject } from '../client.ts';
 import { useResource } from '../resource.ts';
+import { Updating } from '../retries/updating.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { change, percent, shortFigure } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
@@ -32,7 +33,9 @@ export function GoalsCard(props: { projectId: string; name: string | undefined; 
   return (
     <section class="card" aria-label="Goals" aria-busy={answer.isLoading}>
       <header>
-        <h2>Goals</h2>
+        <Updating isOn={answer.isLoading && answer.data !== undefined}>
+          <h2>Goals</h2>
+        </Updating>
         {mayWrite ? (
           <button type="button" onClick={() => setMaking(true)}>
             New goal

@@ -11,6 +11,7 @@ import { asForm, formById, forms, type QuestionForm } from '../question/forms.ts
 import { areFieldsLoaded, loadOwnFields } from '../question/own/own-fields.tsx';
 import { QuestionFields } from '../question/question-form.tsx';
 import { questionName } from '../results/names.ts';
+import { HeadInSight } from '../retries/head-in-sight.tsx';
 import type { PageProps } from '../router.ts';
 import { address } from '../router.ts';
 import { RangePicker } from '../time/range.tsx';
@@ -20,6 +21,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { useTabInSight } from '../ui/tabs.tsx';
 import { Answer } from './answer.tsx';
+import { ChosenChips } from './chosen-chips.tsx';
 import { type QuestionState, useQuestion } from './question-state.ts';
 import { TimeFields } from './time-fields.tsx';
 import '../styles/insights.css';
@@ -36,10 +38,10 @@ function Insight({ projectId, form }: { projectId: string; form: QuestionForm })
   const question = useQuestion(projectId, form);
   return (
     <>
-      <div class="page-head">
-        <h1 tabIndex={-1}>{form.name}</h1>
+      <HeadInSight name={form.name}>
+        {question.isReady ? <ChosenChips projectId={projectId} spec={question.spec} /> : null}
         <RangePicker />
-      </div>
+      </HeadInSight>
       <Forms projectId={projectId} here={form} question={question} />
       <p class="hint">{form.says}</p>
       {areFieldsLoaded(form.id) ? (

@@ -21,7 +21,7 @@ import { rowsHref } from '../question/rows-link.ts';
 import { Freshness, LeftOutNote } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
 import { BoardFault } from '../retries/busy-note.tsx';
-import { Updating } from '../retries/updating.tsx';
+import { HeadInSight } from '../retries/head-in-sight.tsx';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
@@ -140,19 +140,13 @@ function linksOf(
 
 type HeadProps = Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bots' | 'onChange'>;
 
-/** Stays in sight: whoever reads further down sees what the figures are of. */
 function Head({ isUpdating, ...filters }: HeadProps & { isUpdating: boolean }) {
   return (
-    <div class="page-head in-sight">
-      <Updating isOn={isUpdating}>
-        <h1 tabIndex={-1}>Overview</h1>
-      </Updating>
-      <div class="row">
-        <FilterBar {...filters} />
-        <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
-        <RangePicker />
-      </div>
-    </div>
+    <HeadInSight name="Overview" isUpdating={isUpdating}>
+      <FilterBar {...filters} />
+      <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
+      <RangePicker />
+    </HeadInSight>
   );
 }
 

@@ -1,7 +1,7 @@
 // The people of a project, those seen last first or sorted by another column, with filters on their traits.
 
 import { Code, ConnectError } from '@connectrpc/connect';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { download } from '../browser/download.ts';
 import { explain, inProject } from '../client.ts';
 import { ExportMenu } from '../exports/export-menu.tsx';
@@ -12,7 +12,8 @@ import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
 import { exportParams, isEmpty, writeSegments } from '../filter/segment-names.ts';
-import { usePages } from '../pages.ts';
+import { useOldRows, usePages } from '../pages.ts';
+import { Updating } from '../retries/updating.tsx';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import { Fault } from '../ui/fault.tsx';
@@ -40,24 +41,23 @@ export function Page({ params }: PageProps) {
     ...{ sort, withWorth },
   });
   const columns = shownColumns(isWithoutWorth);
-  const { rows, error, isLoading, hasMore, more, reload } = list;
-  // The list stays while it is sorted anew, and the focus on its heads.
-  const wasShown = useRef(false);
-  if (rows.length > 0) wasShown.current = true;
-  const isShown = rows.length > 0 || (isLoading && wasShown.current);
+  // The list stays while it is asked or sorted anew, and the focus on its heads.
+  const { rows, error, isLoading, isUpdating, hasMore, more, reload } = useOldRows(list, projectId);
   return (
     <>
       <div class="page-head">
-        <h1 tabIndex={-1}>Users</h1>
+        <Updating isOn={isUpdating}>
+          <h1 tabIndex={-1}>Users</h1>
+        </Updating>
         <FindById projectId={projectId} />
       </div>
       <Filters conditions={conditions} bots={bots} />
       <Fault cause={error} retry={reload} />
-      {isLoading && !isShown ? <Loading of="profiles" /> : null}
+      {isLoading && rows.length === 0 ? <Loading of="profiles" /> : null}
       {!isLoading && !error && rows.length === 0 ? (
         <Empty projectId={projectId} isFiltered={conditions.length > 0 || !isEmpty(segments)} />
       ) : null}
-      {isShown ? (
+      {rows.length > 0 ? (
         <>
           <div class="row between">
             <p class="hint" aria-live="polite">

@@ -2,9 +2,10 @@
 
 import { useState } from 'preact/hooks';
 import type { Segment } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
-import { usePages } from '../pages.ts';
+import { useOldRows, usePages } from '../pages.ts';
 import { loadProfiles } from '../profiles/profiles-client.ts';
 import { useResource } from '../resource.ts';
+import { Updating } from '../retries/updating.tsx';
 import { navigate, type PageProps } from '../router.ts';
 import { userName } from '../text/user-name.ts';
 import { currentZone, Time } from '../time/time.tsx';
@@ -121,7 +122,7 @@ function People({
   segment: Segment;
 }) {
   const key = `segment-people ${id} ${updateTime?.seconds} ${updateTime?.nanos}`;
-  const list = usePages(key, (token, end) =>
+  const pages = usePages(key, (token, end) =>
     loadProfiles(
       projectId,
       {
@@ -132,11 +133,14 @@ function People({
       end,
     ),
   );
-  const { rows, isLoading, error } = list;
+  const list = useOldRows(pages, id);
+  const { rows, isLoading, isUpdating, error } = list;
   return (
     <section class="card" aria-label="Users">
       <header>
-        <h2>Users</h2>
+        <Updating isOn={isUpdating}>
+          <h2>Users</h2>
+        </Updating>
         <a href={`/p/${projectId}/profiles?segments=${id}`}>Show in Users</a>
       </header>
       <Fault cause={error} retry={list.reload} />
@@ -150,7 +154,7 @@ function People({
           </li>
         ))}
       </ul>
-      {isLoading ? <Loading of="the users" /> : null}
+      {isLoading && !isUpdating ? <Loading of="the users" /> : null}
       {rows.length === 0 && !isLoading && !error ? (
         <p class="hint">Nobody meets the condition.</p>
       ) : null}

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Segment } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { useResource } from '../resource.ts';
+import { Updating } from '../retries/updating.tsx';
 import type { PageProps } from '../router.ts';
 import { currentZone, Time } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
@@ -21,7 +22,9 @@ export function Page({ params }: PageProps) {
   return (
     <>
       <div class="page-head">
-        <h1 tabIndex={-1}>Segments</h1>
+        <Updating isOn={list.isLoading && list.data !== undefined}>
+          <h1 tabIndex={-1}>Segments</h1>
+        </Updating>
         {mayWrite ? (
           <a class="button primary" href={`/p/${projectId}/segments/new`}>
             <Icon name="plus" />

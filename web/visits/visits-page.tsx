@@ -9,7 +9,8 @@ import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
 import { isEmpty, writeSegments } from '../filter/segment-names.ts';
-import { usePages } from '../pages.ts';
+import { useOldRows, usePages } from '../pages.ts';
+import { Updating } from '../retries/updating.tsx';
 import type { PageProps } from '../router.ts';
 import { setQuery } from '../router.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
@@ -36,13 +37,16 @@ export function Page({ params }: PageProps) {
   const of = `${leaveOutBots} ${writeSegments(segments)}`;
   const key = `visits of all ${projectId} ${from.getTime()} ${to.getTime()} ${of}`;
   const timeRange = { from: timestampFromDate(from), to: timestampFromDate(to) };
-  const { rows, error, isLoading, hasMore, more, reload } = usePages(key, (pageToken, end) =>
+  const list = usePages(key, (pageToken, end) =>
     loadVisits(projectId, { timeRange, leaveOutBots, ...segments }, pageToken, end),
   );
+  const { rows, error, isLoading, isUpdating, hasMore, more, reload } = useOldRows(list, projectId);
   return (
     <>
       <div class="page-head">
-        <h1 tabIndex={-1}>Visits</h1>
+        <Updating isOn={isUpdating}>
+          <h1 tabIndex={-1}>Visits</h1>
+        </Updating>
         <div class="row">
           <button type="button" aria-label="Load again" title="Load again" onClick={reload}>
             <Icon name="refresh" />

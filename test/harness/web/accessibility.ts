@@ -21,7 +21,7 @@ const rules = {
 
 /** While its text fades in, it has too little contrast. */
 const untilAllAppeared = `Promise.allSettled(
-  [...document.querySelectorAll('.loading')].flatMap((one) => one.getAnimations()).map(({ finished }) => finished),
+  [...document.querySelectorAll('.loading, .updating > span')].flatMap((one) => one.getAnimations()).map(({ finished }) => finished),
 ).then(() => undefined)`;
 
 /** One sentence for each violation, with the first element that has it. */

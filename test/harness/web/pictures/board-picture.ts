@@ -1,0 +1,78 @@
+// A board as the PNG that its page gives: the file, and what is drawn in the place of each tile.
+
+import { readFileSync } from 'node:fs';
+import type { FrameLocator, Page } from 'playwright-core';
+import { type Picture, pictureOf } from './png.ts';
+
+/**
+ * Presses the button by keyboard, once nothing is on its way. `page`: where the browser hands the file over; `board`:
+ * the page, or its frame.
+ */
+export async function takenPicture(
+  page: Page,
+  board: Page | FrameLocator,
+  name: string,
+): Promise<Picture> {
+  const busy = board.locator('.page[aria-busy="true"], .page :is(.loading, [aria-busy="true"])');
+  await busy.first().waitFor({ state: 'detached' });
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    board.getByRole('button', { name: 'Board as PNG' }).press('Enter'),
+  ]);
+  if (file.suggestedFilename() !== name)
+    throw new Error(`it is called ${file.suggestedFilename()}`);
+  return pictureOf(readFileSync(await file.path()));
+}
+
+interface Area {
+  name: string;
+  x: number;
+  /** From the page's end, as what stands above the tiles is lower in a picture. */
+  aboveEnd: number;
+  width: number;
+  height: number;
+}
+
+export interface Drawn {
+  name: string;
+  /** Of the brightness of its pixels, from 0 to 255: 0 where there is one colour alone. */
+  variance: number;
+  /** As `r,g,b`. */
+  colours: ReadonlySet<string>;
+}
+
+/** Below the title of each tile, in the order of the page. The picture is of two pixels for each of the page's. */
+export async function drawnTiles(board: Page, picture: Picture): Promise<Drawn[]> {
+  const areas = await board.evaluate<Area[]>(`{
+    const page = document.querySelector('.page').getBoundingClientRect();
+    [...document.querySelectorAll('.tile-body')].map((body) => {
+      const { x, y, width, height } = body.getBoundingClientRect();
+      return { name: body.ariaLabel, x: x - page.x, aboveEnd: page.bottom - y, width, height };
+    });
+  }`);
+  return areas.map(({ name, x, aboveEnd, width, height }) => ({
+    name,
+    ...inArea(picture, {
+      ...{ left: Math.round(x * 2), right: Math.round((x + width) * 2) },
+      ...{ top: picture.height - Math.round(aboveEnd * 2), rows: Math.round(height * 2) },
+    }),
+  }));
+}
+
+function inArea(
+  picture: Picture,
+  { left, right, top, rows }: { left: number; right: number; top: number; rows: number },
+): Omit<Drawn, 'name'> {
+  let [count, sum, squares] = [0, 0, 0];
+  const colours = new Set<string>();
+  for (let y = top; y < top + rows; y++)
+    for (let x = left; x < right; x++) {
+      const colour = picture.at(x, y);
+      colours.add(colour.join());
+      const brightness = (colour[0] + colour[1] + colour[2]) / 3;
+      count += 1;
+      sum += brightness;
+      squares += brightness ** 2;
+    }
+  return { variance: squares / count - (sum / count) ** 2, colours };
+}

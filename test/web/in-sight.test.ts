@@ -1,0 +1,131 @@
+// What a board and a question count stays in sight while its reader scrolls, on screens of two sizes, and what has the
+// focus is never behind it.
+
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser } from '../harness/clients/browser.ts';
+import { batchCreate, call, newEvent, untilCounted } from '../harness/clients/client.ts';
+import { axe } from '../harness/web/accessibility.ts';
+import { useWebApp } from '../harness/web/use-web-app.ts';
+import type { Reader } from '../harness/web/web-app.ts';
+
+const sizes = [
+  ['a desk', 1280],
+  ['a phone', 360],
+] as const;
+
+describe.runIf(hasBrowser)('the chips', () => {
+  const web = useWebApp();
+  let visitor: Reader & { page: Page };
+  let segment: string;
+  let board: string;
+
+  async function manage(path: string, message: object): Promise<Record<string, unknown>> {
+    const { baseUrl, projectId } = web.stack;
+    const signedIn = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', web.admin);
+    const authorization = `Bearer ${signedIn.body['accessToken']}`;
+    const headers = { authorization, 'x-project-id': projectId };
+    const { status, body } = await call(baseUrl, path, '', message, headers);
+    if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  beforeAll(async () => {
+    await batchCreate(web.stack, [newEvent({ kind: 'view', distinctId: 'ada' })]);
+    await untilCounted(web.stack);
+    const made = await manage('/dashboard.segments.v1.SegmentsService/Create', {
+      displayName: 'Buyers',
+      condition: { groups: [{ tests: [{ did: { event: { kind: 'view' }, atLeast: 1 } }] }] },
+    });
+    segment = String(Reflect.get(Object(made['segment']), 'id'));
+    const insight = { insightType: 'INSIGHT_TYPE_TRENDS', events: [{ event: { kind: 'view' } }] };
+    const { dashboard } = await manage('/dashboard.dashboards.v1.DashboardsService/Create', {
+      displayName: 'Shop',
+      tiles: [0, 1, 2, 3, 4].map((place) => ({
+        ...{ title: `Views ${place}`, w: 36, h: 18, y: place * 18, insight },
+      })),
+    });
+    board = String(Reflect.get(Object(dashboard), 'id'));
+    visitor = await web.signedIn('/account');
+  });
+
+  async function open(path: string, width: number): Promise<Page> {
+    const { page } = visitor;
+    await page.setViewportSize({ width, height: 640 });
+    await page.goto(`${web.stack.baseUrl}/p/${web.stack.projectId}${path}`);
+    return page;
+  }
+  /** Scrolled to the page's end, the texts of the chips that nothing covers. */
+  const chipsAtTheEnd = (page: Page) =>
+    page.evaluate<string[]>(`{
+      window.scrollTo(0, document.documentElement.scrollHeight);
+      [...document.querySelectorAll('.in-sight .chip')].filter((chip) => {
+        const { x, y, width, height } = chip.getBoundingClientRect();
+        return chip.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+      }).map((chip) => chip.textContent.trim());
+    }`);
+  /** What gets the focus from the page's end upwards, and is then behind what stays in sight. */
+  const hiddenFocus = (page: Page) =>
+    page.evaluate<string[]>(`{
+      const [head] = document.querySelectorAll('.in-sight');
+      const bar = head.offsetHeight > 0 ? head : head.lastElementChild;
+      [...document.querySelectorAll('main a[href], main button, main [tabindex="0"]')]
+        .filter((one) => !head.contains(one) && one.checkVisibility()).toReversed()
+        .filter((one) => {
+          one.focus();
+          const { top, bottom } = one.getBoundingClientRect();
+          const end = bar.getBoundingClientRect().bottom;
+          return document.activeElement === one && top < end - 1 && bottom > 0 && bottom <= end;
+        }).map((one) => one.textContent || one.ariaLabel);
+    }`);
+  const width = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth');
+  /** None scrolls beside the page. */
+  const ownScroll = (page: Page) =>
+    page.evaluate<boolean>(`[...document.querySelectorAll('.in-sight, .in-sight > .row')]
+      .some((one) => getComputedStyle(one).overflowY !== 'visible')`);
+
+  it.each(sizes)('of a board stay on %s', async (_, widthPx) => {
+    const page = await open(`/boards/${board}?segments=${segment}`, widthPx);
+    await page.getByRole('article', { name: 'Views 4' }).locator('svg').first().waitFor();
+    await page.getByText('in Buyers').first().waitFor();
+    await expect.poll(() => chipsAtTheEnd(page)).toEqual(['in Buyers']);
+    expect(await page.evaluate<number>('window.scrollY')).toBeGreaterThan(200);
+    expect(await axe(page)).toEqual([]);
+    await expect.poll(() => hiddenFocus(page)).toEqual([]);
+    expect(await width(page)).toBeLessThanOrEqual(widthPx);
+    expect(await ownScroll(page)).toBe(false);
+    expect(visitor.faults).toEqual([]);
+  });
+
+  it.each(sizes)('of a question stay on %s', async (_, widthPx) => {
+    const group = (...filters: object[]) => ({ operator: 2, filters });
+    const is = (property: string, value: string) => ({ property, operator: 1, value });
+    const question = {
+      ...{ insightType: 1, events: [{ event: { kind: 'view' } }], segments: [segment] },
+      filterGroups: [group(is('plan', 'pro'), is('plan', 'free')), group(is('seats', '3'))],
+      breakdowns: [{ property: 'plan' }, { property: 'seats' }],
+    };
+    const asked = encodeURIComponent(JSON.stringify(question));
+    const page = await open(`/insights/trends?q=${asked}`, widthPx);
+    const chips = ['plan is pro or plan is free', 'seats is 3', 'in Buyers'];
+    await page.getByRole('list', { name: 'Counted alone' }).getByText('in Buyers').waitFor();
+    await page.getByRole('region', { name: 'Answer' }).locator('.loading').waitFor({
+      state: 'detached',
+    });
+    await expect.poll(() => chipsAtTheEnd(page)).toEqual(chips);
+    expect(await axe(page)).toEqual([]);
+    await expect.poll(() => hiddenFocus(page)).toEqual([]);
+    expect(await width(page)).toBeLessThanOrEqual(widthPx);
+    expect(await ownScroll(page)).toBe(false);
+    expect(visitor.faults).toEqual([]);
+  });
+
+  it('of a board are on paper, too', async () => {
+    const page = await open(`/boards/${board}?segments=${segment}`, 1280);
+    await page.getByText('in Buyers').first().waitFor();
+    await page.emulateMedia({ media: 'print' });
+    await expect.poll(() => page.getByText('in Buyers').first().isVisible()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Remove: in Buyers' }).isVisible()).toBe(false);
+    await page.emulateMedia({ media: null });
+  });
+});
