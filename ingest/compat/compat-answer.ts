@@ -55,6 +55,9 @@ export function compatAnswer(outcome: Outcome, answers: Answers, head: SentHead)
   return { ...answer, headers: { ...answer.headers, ...later } };
 }
 
+/** Why a project's settings take nothing: a minute later they may. What else a key may not, it never may. */
+const deniedBySettings: ReadonlySet<string> = new Set(['compat_off', 'origin']);
+
 function statusOf({ code, reason }: Refusal, answers: Answers): number {
   const { overload, unreadable, denied = 403 } = answers;
   switch (code) {
@@ -64,8 +67,9 @@ function statusOf({ code, reason }: Refusal, answers: Answers): number {
     case 'not_found':
       return 401;
     case 'permission_denied':
+      return deniedBySettings.has(reason) ? denied : 403;
     case 'unimplemented':
-      return denied;
+      return 403;
     case 'resource_exhausted':
     case 'unavailable':
     case 'deadline_exceeded':

@@ -1,6 +1,7 @@
 // What profiles paid and what led them here first: the one place that works it out, for a list and for one profile.
 
 import { create } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import {
   CurrencySumSchema,
@@ -18,22 +19,27 @@ import { maxPayments, rowsOfProfile, worthSql } from './worth-sql.ts';
 export const tooManyPayments = 'the payments are too many to be read: leave withWorth out';
 
 /**
- * Gives each of `profiles`, which are roots and at most 100, its worth, by one statement. Throws the errors of `read`,
- * and resource_exhausted where a page's sums are larger than it reads.
+ * Gives each of `profiles`, which are roots with their activity and at most 100, its worth, by one statement. Throws
+ * the errors of `read`, and resource_exhausted where a page's sums are larger than it reads.
  */
 export async function addWorth(
   read: Read,
   projectId: string,
   profiles: readonly Profile[],
 ): Promise<void> {
-  if (profiles.length === 0) return;
-  const ids = profiles.map(({ id }) => id);
-  const { rows, stopped } = await read(worthSql(projectId, ids), rowsOfProfile * ids.length);
+  for (const profile of profiles) profile.worth = nothing();
+  const withEvents = profiles.filter(({ activity }) => activity?.firstSeen && activity.lastSeen);
+  if (withEvents.length === 0) return;
+  const ids = withEvents.map(({ id }) => id);
+  const seenMs = withEvents.flatMap(({ activity }) =>
+    [activity?.firstSeen, activity?.lastSeen].flatMap((at) => (at ? [timestampMs(at)] : [])),
+  );
+  const seen = { firstMs: Math.min(...seenMs), lastMs: Math.max(...seenMs) };
+  const { rows, stopped } = await read(worthSql(projectId, ids, seen), rowsOfProfile * ids.length);
   // What is not there would look like no payment.
   if (stopped) throw new ConnectError(tooManyPayments, Code.ResourceExhausted);
-  const worths = new Map(ids.map((id) => [id, nothing()]));
+  const worths = new Map(profiles.map(({ id, worth }) => [id, worth]));
   for (const [id, ...row] of rows) addRow(worths.get(String(id)), row);
-  for (const profile of profiles) profile.worth = worths.get(profile.id) ?? nothing();
 }
 
 function nothing(): ProfileWorth {

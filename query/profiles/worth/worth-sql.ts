@@ -1,5 +1,5 @@
-// The statement of what profiles paid and of what led them here first: one for all profiles of a page. It finds their
-// events by the key that the table is ordered by.
+// The statement of what profiles paid and of what led them here first: one for all profiles of a page. It reads the days
+// between their first event and their last one; within these, what the keys of the page's profiles leave of each kind.
 
 import { type Bindings, createBindings } from '../../filters/bindings.ts';
 import { placeOf } from '../../filters/property-condition.ts';
@@ -38,16 +38,24 @@ const firstSql = `argMin([toString(referrer_domain), toString(utm_source), toStr
 /**
  * Rows of: id in hex; payments, at most one more than maxPayments; currencies; and of those with the most payments
  * their texts as of propertyTextSql, payments, and units: lists of exponents of ten and of whole numbers, whose sum is
- * that of the payments. Then referrer, source, medium and campaign of the first event. `ids` are roots, in hex.
+ * that of the payments. Then referrer, source, medium and campaign of the first event. `ids` are roots, in hex; `seen`
+ * the moments of the first and the last event of any of them, in milliseconds.
  */
-export function worthSql(projectId: string, ids: readonly string[]): Statement {
+export function worthSql(
+  projectId: string,
+  ids: readonly string[],
+  seen: { firstMs: number; lastMs: number },
+): Statement {
   const bindings = createBindings();
+  const moment = (ms: number): string =>
+    `fromUnixTimestamp64Milli(${bindings.bind('Int64', BigInt(ms))}, 'UTC')`;
   const project = bindings.bind('String', projectId);
   const asked = `arrayMap(id -> ${idBytesSql('id')}, ${bindings.bind('Array(String)', ids)})`;
   const members = '(SELECT arrayJoin(arrayConcat(asked, merged.1)) AS id)';
   const own = profileIdSql('project_id', 'distinct_id');
   const columns = `transform(${own}, merged.1, merged.2, ${own}) AS root`;
   const events = `FROM events WHERE project_id = ${project} AND NOT cookieless
+    AND occur_time BETWEEN ${moment(seen.firstMs)} AND ${moment(seen.lastMs)}
     AND profile_key IN (SELECT ${profileKeySql('id')} FROM ${members}) AND ${own} IN ${members}`;
   const sql = `WITH ${asked} AS asked, ${mergedIntoSql(project, 'asked')} AS merged
     SELECT lower(hex(root)), payments, currencies,

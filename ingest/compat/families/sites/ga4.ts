@@ -21,10 +21,18 @@ function pageKey({ query }: SentHead): SentKey | undefined {
   return keyIn(query.get('tid'), 'url');
 }
 
+/**
+ * As many events as a request of the Measurement Protocol has (Google's reference of it). The query's parameters are
+ * read anew for each: without a bound, some kilobytes would make the work of gigabytes.
+ */
+const maxLines = 25;
+
 /** Each line has the parameters of one event, behind those of the query, which are of all. */
 function decodeHits({ query }: SentHead, json: unknown): Decoded {
   const decoded = noItems();
-  for (const line of Array.isArray(json) ? json : ['']) {
+  const lines: unknown[] = Array.isArray(json) ? json : [''];
+  decoded.unreadable += Math.max(0, lines.length - maxLines);
+  for (const line of lines.slice(0, maxLines)) {
     if (typeof line !== 'string') decoded.unreadable++;
     else decodeHit(new URLSearchParams([...query, ...new URLSearchParams(line)]), decoded);
   }

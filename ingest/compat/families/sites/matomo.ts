@@ -37,7 +37,7 @@ function keyOf(head: SentHead, json: unknown): SentKey | undefined {
   const token = ofBody ?? hit?.get('token_auth');
   const isOurs = token?.startsWith('prv_') || token?.startsWith('pub_');
   const [name, text] = isOurs ? ['token_auth', token] : ['idsite', hit?.get('idsite')];
-  return keyIn(text, head.query.has(name) ? 'url' : 'body');
+  return keyIn(text, head.query.get(name) === text ? 'url' : 'body');
 }
 
 function decode(head: SentHead, json: unknown): Decoded {

@@ -11,9 +11,15 @@ import { type EventCondition, onlyEvent } from '../../read/event-condition.ts';
 import { incompleteFrom } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { bucketStart } from '../../read/time-buckets.ts';
-import { type Activity, ofUsersSql } from '../../sources/activity.ts';
+import { type Activity, activitySql, ofUsersSql, streamsSql } from '../../sources/activity.ts';
 import { firstEventsSql } from '../../sources/first-events.ts';
-import { bitCellsSql, bitColumns, bitsOfPlace, placesOfPart } from '../../sql/bucket-bits.ts';
+import {
+  allBits,
+  bitCellsSql,
+  bitColumns,
+  bitsOfPlace,
+  placesOfPart,
+} from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { rankedUsersSql } from '../../sql/ranked-groups.ts';
 import { groupColumn } from '../../sql/read-events.ts';
@@ -121,6 +127,16 @@ function bucketBefore(question: Question) {
 function usersSql(question: Question, activity: Activity, names: readonly string[]): string {
   const words = bitColumns(activity.buckets.length);
   const columns = `${[...names, ...words].join(', ')}, ${bornBitsSql(activity)}`;
+  if (names.length === 0) {
+    // Put together by one GROUP BY, which goes to the disk where it is large, as the births of a join never do.
+    const profiles = `SELECT profile_key, cookieless, ${words.join(', ')}, toUInt16(${unborn}) AS born
+        FROM (${activitySql(question, activity)})
+      UNION ALL
+      SELECT profile_key, cookieless, ${words.map(() => 'toUInt64(0)').join(', ')}, born FROM (${birthsSql(question, activity)})`;
+    return `SELECT ${columns} FROM (
+      SELECT ${allBits(words)}, min(born) AS born FROM (${ofUsersSql(question, profiles, [...words, 'born'])})
+      GROUP BY user_key HAVING ${words.map((column) => `${column} != 0`).join(' OR ')} ${streamsSql(profiles)})`;
+  }
   const users = groupedUsersSql(question, activity);
   if (!asksBirths(question)) {
     return `SELECT ${columns} FROM (SELECT *, toUInt16(${unborn}) AS born FROM (${users}))`;

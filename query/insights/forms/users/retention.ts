@@ -15,8 +15,8 @@ import { type EventCondition, eventCondition } from '../../read/event-condition.
 import { bucketEnds, incompleteFrom, incompleteSince } from '../../read/incomplete.ts';
 import type { Question } from '../../read/question.ts';
 import { bitColumns, placesSql } from '../../sql/bucket-bits.ts';
-import { rankedUsersSql } from '../../sql/ranked-groups.ts';
-import { haveKeys } from '../../sql/read-events.ts';
+import { added, rankedGroupsSql, rankedUsersSql } from '../../sql/ranked-groups.ts';
+import { groupColumn, haveKeys } from '../../sql/read-events.ts';
 import { checkPoints, type Group, planUsers } from '../grouped-rows.ts';
 import type { Plan } from '../plan.ts';
 import { type CohortRules, returningUsersSql, sameEventUsersSql } from './returning-users.ts';
@@ -114,8 +114,19 @@ function cohortsSql(question: Question, users: string, { unbounded, first }: Coh
   const bounded = first === 'recurring' ? since : placesSql(columns);
   const places = unbounded ? `range(toInt64(cohort), greatest(toInt64(cohort), ${last}))` : bounded;
   const cells = `arrayConcat([${sizeCell('cohort')}], arrayMap(place -> ${pointCell('cohort', 'place', count)}, ${places}))`;
-  const each = `SELECT *, bucket FROM (${users}) ARRAY JOIN ${cells} AS bucket`;
-  return rankedUsersSql(question, each, { b: 'toFloat64(0)', weight: 'countIf(bucket < 0)' });
+  const { breakdowns, groupLimit: limit, behind } = question;
+  if (behind !== undefined) {
+    // Of persons no two are alike.
+    return rankedUsersSql(question, `SELECT *, bucket FROM (${users}) ARRAY JOIN ${cells} AS bucket`);
+  }
+  const names = breakdowns.map((_, index) => groupColumn(index));
+  const alike = [...names, 'cohort', ...columns].join(', ');
+  const by = [...names, 'bucket'].join(', ');
+  // A user has as many cells as there are pairs of their buckets: users who are alike are counted before.
+  const sql = `SELECT ${by}, toFloat64(sum(users)) AS a, toFloat64(0) AS b, sumIf(users, bucket < 0) AS weight
+    FROM (SELECT ${alike}, count() AS users FROM (${users}) GROUP BY ${alike})
+    ARRAY JOIN ${cells} AS bucket GROUP BY ${by}`;
+  return rankedGroupsSql({ sql, groups: names.length, limit, measure: added });
 }
 
 /** The cell of a cohort's users, or of those of them who returned in a bucket. Places of buckets. */
