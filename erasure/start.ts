@@ -2,9 +2,13 @@
 // longer: its turns, and those at files of what was deleted. Requests are query/'s and control/'s to write.
 
 import { buckets } from '../platform/broker/buckets.ts';
-import { openBucket } from '../platform/broker/record-bucket.ts';
+import { openBucket, type RecordBucket } from '../platform/broker/record-bucket.ts';
 import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
-import { type ErasureRecord, readErasureWork } from '../platform/erasure/erasure-record.ts';
+import {
+  type ErasureRecord,
+  type ErasureWork,
+  readErasureWork,
+} from '../platform/erasure/erasure-record.ts';
 import { runTurns, type Turns } from '../platform/turns/run-turns.ts';
 import type { ErasureParts } from './erasure-parts.ts';
 import { takeLookTurn } from './look-again.ts';
@@ -28,6 +32,7 @@ interface ErasureOptions extends Omit<ErasureParts, 'work'>, Pick<RetainedParts,
 export function startErasures({ dataDir, ...options }: ErasureOptions): Turns {
   const { nats, requests, clock, log } = options;
   const lookedAtMs = new Map<string, number>();
+  let work: RecordBucket<ErasureWork> | undefined;
   const hasErasure = () => hasOpen(options);
   return runTurns<Work>({
     ...{ noun: 'erasure', clock, log },
@@ -41,8 +46,8 @@ export function startErasures({ dataDir, ...options }: ErasureOptions): Turns {
         return clock.nowMs() + filesEveryMs;
       }
       if (kind === 'requests' && !hasErasure()) return clock.nowMs();
-      // Opened at each turn, which costs far less than what is done in it.
-      const work = await openBucket(nats, buckets.instance, readErasureWork);
+      // By the first turn that needs it: whoever waits for another's lease comes twice a second.
+      work ??= await openBucket(nats, buckets.instance, readErasureWork);
       if (kind === 'late rows') return takeLookTurn({ ...options, work });
       return kind === 'requests'
         ? takeTurn({ ...options, work })
