@@ -192,7 +192,7 @@ describe.runIf(hasBrowser)('the page of a user', () => {
         'Who,Last seen,Events,Views,Visits,Lifetime value,First source,Place,Device',
       );
       const ada = rows.find((one) => one.startsWith('ada,'));
-      expect(ada).toContain(',7,2,2,3000.3 EUR; 1200 USD,"www.google.com, newsletter / email",');
+      expect(ada).toContain(',7,2,2,EUR 3000.3; USD 1200,"www.google.com, newsletter / email",');
     });
 
     it('has the columns that somebody chose, and the address names', async () => {

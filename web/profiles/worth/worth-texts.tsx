@@ -19,14 +19,17 @@ export function valueTexts(worth: ProfileWorth): string[] {
   return [...lifetimeValue.map(sumText), ...more];
 }
 
-/** The same for other programs: exact, without separators. */
+/**
+ * The same for other programs: exact, without separators, the currency first. A text that begins with a minus is guarded
+ * in CSV as a formula: a sum of no currency is the last, and a number where it is alone.
+ */
 export function plainValue(worth: ProfileWorth | undefined): string {
   if (!worth) return '';
   if (worth.hasTooManyPayments) return valueTexts(worth).join('');
-  const sums = worth.lifetimeValue.map(({ amount, currency }) =>
-    [amount, currency].filter(Boolean).join(' '),
-  );
-  return sums.join('; ');
+  const sums = worth.lifetimeValue.toSorted((a, b) => Number(!a.currency) - Number(!b.currency));
+  return sums
+    .map(({ amount, currency }) => [currency, amount].filter(Boolean).join(' '))
+    .join('; ');
 }
 
 /** "Google, newsletter / email": the site by its name, and then source and medium of a campaign. */
