@@ -45,8 +45,8 @@ describe.runIf(hasBrowser)('the picture of a board', () => {
     const { dashboard } = await manage('/dashboard.dashboards.v1.DashboardsService/Create', {
       ...{ displayName: 'Shop', timeRange: { preset: 'TIME_RANGE_PRESET_LAST_7_DAYS' } },
       tiles: [
-        // A character that XML has not.
-        { title: 'Notes', w: 36, h: 18, markdown: '# Read <this> & that\u0001\n\nA text.' },
+        // Characters that XML has not.
+        { title: 'Notes', w: 36, h: 18, markdown: '# Read <this> & that\u0001\uFFFF\n\nA text.' },
         asked('Views', { insightType: 'INSIGHT_TYPE_TRENDS', events }),
         asked('All views', { insightType: 'INSIGHT_TYPE_SEGMENTATION', events }),
         asked('Browsers', { insightType: 'INSIGHT_TYPE_TOP_K', topK }),

@@ -1,7 +1,7 @@
-// How dense a picture of a board is: no canvas is larger than every browser paints.
+// How dense a picture of a board is: no canvas is larger than every browser paints. And what stays out of it.
 
 import { expect, it } from 'vitest';
-import { densityOf } from './board-picture.ts';
+import { densityOf, xmlText } from './board-picture.ts';
 
 it.each([
   [1_272, 2_400],
@@ -21,4 +21,16 @@ it.each([
   const area = Math.floor(width * density) * Math.floor(height * density);
   expect(area).toBeLessThanOrEqual(16_777_216);
   expect(area).toBeGreaterThan(10_000_000);
+});
+
+it.each(['\u0001', '\u000B', '\u001F', '\uFFFE', '\uFFFF', '\uD800', '\uDFFF'])(
+  'leaves out a character that XML has not (%j)',
+  (character) => {
+    expect(xmlText(`Notes${character} of<b>\uD83D\uDE00</b>`)).toBe('Notes of<b>\u{1F600}</b>');
+  },
+);
+
+it('keeps all other characters', () => {
+  const kept = '\t\n\r \u007F\uD7FF\uE000\uFFFD\u{10000}\u{10FFFF}';
+  expect(xmlText(kept)).toBe(kept);
 });

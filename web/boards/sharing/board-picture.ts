@@ -107,8 +107,12 @@ function drawingOf(copy: HTMLElement, width: number, height: number): string {
   style.textContent = `${ownStyles()}\n${styles}`;
   place.append(style, copy);
   svg.append(place);
-  // XML has none of these characters, and stored texts may.
-  return new XMLSerializer().serializeToString(svg).replaceAll(/[^\P{Cc}\t\n\r]/gu, '');
+  return xmlText(new XMLSerializer().serializeToString(svg));
+}
+
+/** Without the characters that XML has not, and stored texts may. Source: https://www.w3.org/TR/xml/#charsets. */
+export function xmlText(text: string): string {
+  return text.replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '');
 }
 
 function shownTheme(): string {
