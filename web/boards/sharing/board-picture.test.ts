@@ -1,7 +1,7 @@
 // How dense a picture of a board is: no canvas is larger than every browser paints. And what stays out of it.
 
 import { expect, it } from 'vitest';
-import { densityOf, xmlText } from './board-picture.ts';
+import { densityOf, rulesOf, xmlText } from './board-picture.ts';
 
 it.each([
   [1_272, 2_400],
@@ -33,4 +33,15 @@ it.each(['\u0001', '\u000B', '\u001F', '\uFFFE', '\uFFFF', '\uD800', '\uDFFF'])(
 it('keeps all other characters', () => {
   const kept = '\t\n\r \u007F\uD7FF\uE000\uFFFD\u{10000}\u{10FFFF}';
   expect(xmlText(kept)).toBe(kept);
+});
+
+it('leaves out a style sheet that the page may not read, as that of an extension', () => {
+  const sheetOf = (...texts: string[]) => ({ cssRules: texts.map((cssText) => ({ cssText })) });
+  const foreign = {
+    get cssRules(): never {
+      throw new DOMException('Cannot access rules', 'SecurityError');
+    },
+  };
+  const sheets = [sheetOf('p { margin: 0 }', 'b { color: red }'), foreign, sheetOf('i { top: 0 }')];
+  expect(rulesOf(sheets)).toBe('p { margin: 0 }\nb { color: red }\ni { top: 0 }');
 });

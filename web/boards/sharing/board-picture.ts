@@ -104,7 +104,7 @@ function drawingOf(copy: HTMLElement, width: number, height: number): string {
   place.setAttribute('width', String(width));
   place.setAttribute('height', String(height));
   const style = document.createElement('style');
-  style.textContent = `${ownStyles()}\n${styles}`;
+  style.textContent = `${rulesOf(document.styleSheets)}\n${styles}`;
   place.append(style, copy);
   svg.append(place);
   return xmlText(new XMLSerializer().serializeToString(svg));
@@ -121,11 +121,17 @@ function shownTheme(): string {
   return window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
 }
 
-function ownStyles(): string {
-  return [...document.styleSheets]
-    .flatMap(({ cssRules }) => [...cssRules])
-    .map(({ cssText }) => cssText)
-    .join('\n');
+/** All rules of `sheets` as one text, without those of a sheet from another origin: no page may read them. */
+export function rulesOf(sheets: Iterable<{ cssRules: Iterable<{ cssText: string }> }>): string {
+  return [...sheets].flatMap(textsOf).join('\n');
+}
+
+function textsOf(sheet: { cssRules: Iterable<{ cssText: string }> }): string[] {
+  try {
+    return [...sheet.cssRules].map(({ cssText }) => cssText);
+  } catch {
+    return [];
+  }
 }
 
 function dataUrl(blob: Blob): Promise<string> {
