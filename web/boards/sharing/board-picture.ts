@@ -1,5 +1,5 @@
 // A board as one PNG: the page is copied with its styles into an SVG image, which the browser lays out as it does the
-// page, and painted. What a reader presses is left out, and no tile is cut.
+// page, and painted. What a reader presses is left out. A tile has all its rows; what is wider is cut at its edge.
 
 /** Two pixels for each of the page's: legible on dense screens and in slides. */
 const usualDensity = 2;
