@@ -51,6 +51,10 @@ export async function pictureOfPage(page: HTMLElement): Promise<Blob> {
   if (!paint) throw new Error('This browser draws no pictures.');
   paint.scale(density, density);
   paint.drawImage(image, 0, 0);
+  // Safari often has no images within an image at its first drawing. No tab that is out of sight gets a frame: a timer.
+  await new Promise((goOn) => setTimeout(goOn, 50));
+  paint.clearRect(0, 0, width, height);
+  paint.drawImage(image, 0, 0);
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) =>
       blob ? resolve(blob) : reject(new Error('The board is too large for a picture.')),
