@@ -37,6 +37,7 @@ export async function pictureOfPage(page: HTMLElement): Promise<Blob> {
   const copy = document.createElement('div');
   copy.className = 'picture';
   copy.append(page.cloneNode(true));
+  keepChoices(page, copy);
   const width = Math.ceil(page.getBoundingClientRect().width);
   const height = heightOf(copy, width);
   await embedImages(copy);
@@ -60,6 +61,17 @@ export async function pictureOfPage(page: HTMLElement): Promise<Blob> {
       blob ? resolve(blob) : reject(new Error('The board is too large for a picture.')),
     ),
   );
+}
+
+/** A drawing has attributes alone: what a reader has chosen and written is none, and a copy forgets a chosen option. */
+function keepChoices(page: HTMLElement, copy: HTMLElement): void {
+  const options = copy.querySelectorAll('option');
+  for (const [place, { selected }] of page.querySelectorAll('option').entries())
+    options[place]?.toggleAttribute('selected', selected);
+  for (const input of copy.querySelectorAll('input')) {
+    input.setAttribute('value', input.value);
+    input.toggleAttribute('checked', input.checked);
+  }
 }
 
 /** In px, as the page lays it out beside what is shown, unseen. */
