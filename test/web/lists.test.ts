@@ -3,6 +3,7 @@
 
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import {
   batchCreate,
@@ -244,6 +245,25 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     expect(await page.getByRole('combobox', { name: 'Event' }).first().inputValue()).toBe(
       'purchase',
     );
+  });
+
+  it('of a filter with many values scroll, so that it can be applied', async () => {
+    const { page } = reader;
+    const height = 720;
+    await page.setViewportSize({ width: 1280, height });
+    const values = Array.from({ length: 8 }, (_, index) => `plan ${index}`);
+    const filters = JSON.stringify([['plan', FilterOperator.IN, 0, ...values]]);
+    await go(`/events?filters=${encodeURIComponent(filters)}`);
+    const condition = `plan is one of ${values.join(', ')}`;
+    await page.getByRole('button', { name: condition, exact: true }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Filter' });
+    const apply = dialog.getByRole('button', { name: 'Apply' });
+    await apply.scrollIntoViewIfNeeded();
+    expect(await dialog.evaluate((one) => one.scrollHeight > one.clientHeight)).toBe(true);
+    const { y = 0, height: own = height } = (await apply.boundingBox()) ?? {};
+    expect([y > 0, y + own < height]).toEqual([true, true]);
+    await apply.click();
+    await dialog.waitFor({ state: 'detached' });
   });
 
   it('none of them broke a rule of the pages', () => {

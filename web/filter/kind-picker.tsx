@@ -65,7 +65,7 @@ function Adder(props: {
   const suggestions = useKindSuggestions();
   const isUnknown = useIsUnknownKind();
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} class="overhung" onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
