@@ -150,6 +150,37 @@ describe.runIf(hasBrowser)('the page of a user', () => {
     expect(faults).toEqual([]);
   });
 
+  const breakdowns = [{ property: '$referrerDomain' }];
+  const views = { events: [{ event: { kind: 'page_view' } }], breakdowns };
+  const topK = { dimension: 'DIMENSION_PROPERTY', property: '$referrerDomain' };
+  const question = (type: string, more: object) => JSON.stringify({ insightType: type, ...more });
+  it.each([
+    ['trends', 'thead th', question('INSIGHT_TYPE_TRENDS', views)],
+    ['segmentation', 'tbody td', question('INSIGHT_TYPE_SEGMENTATION', views)],
+    [
+      'top-k',
+      'tbody td',
+      question('INSIGHT_TYPE_TOP_K', { topK: { ...topK, scope: { kind: 'page_view' } } }),
+    ],
+  ])('has sites in drawings, and hosts in the table and the file of %s', async (form, cell, q) => {
+    const { page, faults } = await app.signedIn('/account');
+    await page.goto(addressOf(`/insights/${form}?q=${encodeURIComponent(q)}`));
+    const answer = page.getByRole('region', { name: 'Answer' });
+    for (const site of ['Google', 'X'])
+      await answer.getByText(site, { exact: true }).first().waitFor();
+    await answer.locator('.data > summary').press('Enter');
+    const hosts = ['Google (www.google.com)', 'X (t.co)'];
+    const cells = answer.locator('.data').locator(cell);
+    await expect
+      .poll(() => cells.allTextContents(), { timeout })
+      .toEqual(expect.arrayContaining(hosts));
+    const coming = page.waitForEvent('download');
+    await answer.getByRole('button', { name: 'Export as CSV' }).press('Enter');
+    const file = readFileSync(await (await coming).path(), 'utf8');
+    for (const host of hosts) expect(file).toContain(host);
+    expect(faults).toEqual([]);
+  });
+
   describe('the list of users', () => {
     let list: Reader & { page: Page };
     beforeAll(async () => {

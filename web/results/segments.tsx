@@ -57,8 +57,9 @@ export function Segments(shown: Shown<SegmentationResult>) {
         label={label}
         grid={{
           columns: ['Group', 'Value', ...(previous ? ['Before'] : [])],
+          // Drawings alone leave out what is exact: a file goes to who knows nothing of the others.
           rows: named.map(({ series, name }) => [
-            name,
+            seriesName(spec, series),
             series.value ?? '',
             ...(previous ? [former.get(name) ?? 0] : []),
           ]),

@@ -64,8 +64,9 @@ export function TopList(shown: Shown<TopKResult>) {
         label={label}
         grid={{
           columns: ['Group', 'Value', ...(previous ? ['Before'] : [])],
-          rows: rows.map(({ row, name }) => [
-            name,
+          // Drawings alone leave out what is exact: a file goes to who knows nothing of the others.
+          rows: rows.map(({ row, name }, index) => [
+            rowName(spec, row, index, true),
             row.value ?? 0,
             ...(previous ? [former.get(name) ?? 0] : []),
           ]),

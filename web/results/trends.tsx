@@ -57,7 +57,8 @@ export function Trends(shown: Shown<TrendsResult>) {
         label={label}
         isAlone={shown.drawn === 'table'}
         grid={{
-          columns: ['Time', ...result.series.map((series) => nameOf(series))],
+          // Drawings alone leave out what is exact: a file goes to who knows nothing of the others.
+          columns: ['Time', ...result.series.map((series) => alone ?? seriesName(spec, series))],
           rows: labels.map((from, index) => [
             openName(formatLabel(from, style), index >= open),
             ...result.series.map(({ points }) => inTable(spec, points[index]?.value)),
