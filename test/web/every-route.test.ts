@@ -12,6 +12,7 @@ import { call, eventually, untilCounted } from '../harness/clients/client.ts';
 import { listProfiles } from '../harness/clients/profile-client.ts';
 import { root } from '../harness/source-tree.ts';
 import { axe } from '../harness/web/accessibility.ts';
+import { untilFocused } from '../harness/web/keyboard.ts';
 import { layoutFaults, menuFaults } from '../harness/web/layout-faults.ts';
 import { mailedLinks } from '../harness/web/mailed-links.ts';
 import { layoutShift } from '../harness/web/page-faults.ts';
@@ -165,7 +166,7 @@ describe.runIf(hasBrowser)('every page', () => {
     },
   );
 
-  it('have a navigation on a phone that Escape closes, and a press beside it', async () => {
+  it('have a navigation on a phone that Escape closes, and a press beside it that does no more', async () => {
     const { page } = member;
     await page.setViewportSize(phone);
     await page.goto(`${app.stack.baseUrl}/account`);
@@ -177,8 +178,19 @@ describe.runIf(hasBrowser)('every page', () => {
     await drawer.waitFor({ state: 'hidden' });
     await button.press('Enter');
     await drawer.waitFor();
-    await page.mouse.click(phone.width - 10, phone.height - 10);
+    await drawer.getByRole('link', { name: 'Millrace', exact: true }).press('Escape');
     await drawer.waitFor({ state: 'hidden' });
+    await untilFocused(page, button);
+    await button.press('Enter');
+    await drawer.waitFor();
+    const you = page.getByRole('button', { name: 'You', exact: true });
+    const { x = 0, y = 0, width = 0, height = 0 } = (await you.boundingBox()) ?? {};
+    await page.mouse.click(x + width / 2, y + height / 2);
+    await drawer.waitFor({ state: 'hidden' });
+    expect(await you.getAttribute('aria-expanded')).toBe('false');
+    // It can be pressed again.
+    await you.click();
+    await page.getByRole('menu', { name: 'You' }).press('Escape');
     expect(member.faults.splice(0)).toEqual([]);
   });
 

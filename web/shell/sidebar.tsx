@@ -1,7 +1,7 @@
 // The navigation of a project, of its organization and of the reader.
 
 import { signal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import mark from '../mark.svg';
 import { address } from '../router.ts';
 import { session } from '../session.ts';
@@ -72,19 +72,15 @@ function ProjectPlaces({ id }: { id: string }) {
   );
 }
 
-/** Calls `leave` on Escape and on a press beside the drawer. Returns how to stop listening. */
-function onLeaving(drawer: HTMLElement | null, leave: () => void): () => void {
-  const end = new AbortController();
-  const { signal: until } = end;
-  const leaveBeside = ({ target }: Event): void => {
-    if (target instanceof Node && !drawer?.contains(target)) leave();
-  };
+/** Closes it on Escape: the focus goes to what opens it, as its links are gone. Returns how to stop listening. */
+function closeByKey(): () => void {
   const leaveByKey = ({ key }: KeyboardEvent): void => {
-    if (key === 'Escape') leave();
+    if (key !== 'Escape') return;
+    closeDrawer();
+    document.querySelector<HTMLElement>('.top-bar [aria-label=Navigation]')?.focus();
   };
-  document.addEventListener('pointerdown', leaveBeside, { signal: until });
-  document.addEventListener('keydown', leaveByKey, { signal: until });
-  return () => end.abort();
+  document.addEventListener('keydown', leaveByKey);
+  return () => document.removeEventListener('keydown', leaveByKey);
 }
 
 export function Sidebar() {
@@ -92,34 +88,38 @@ export function Sidebar() {
   const org = currentOrg.value;
   const { path } = address.value;
   const now = session.value;
-  const drawer = useRef<HTMLElement>(null);
   const isOpen = isDrawerOpen.value;
   // Before the next key is read, as in a menu.
-  useLayoutEffect(() => (isOpen ? onLeaving(drawer.current, closeDrawer) : undefined), [isOpen]);
+  useLayoutEffect(() => (isOpen ? closeByKey() : undefined), [isOpen]);
   return (
-    <nav class="sidebar" aria-label="Main" data-open={isOpen} ref={drawer}>
-      <a class="brand" href="/" onClick={closeDrawer}>
-        <img src={mark} alt="" width="24" height="24" />
-        Millrace
-      </a>
-      <ProjectMenu />
-      {project ? <ProjectPlaces id={project.id} /> : null}
-      <ul class="sidebar-end">
-        {org ? (
+    <>
+      {isOpen ? <div class="sidebar-shade only-narrow" onClick={closeDrawer} /> : null}
+      <nav class="sidebar" aria-label="Main" data-open={isOpen}>
+        <a class="brand" href="/" onClick={closeDrawer}>
+          <img src={mark} alt="" width="24" height="24" />
+          Millrace
+        </a>
+        <ProjectMenu />
+        {project ? <ProjectPlaces id={project.id} /> : null}
+        <ul class="sidebar-end">
+          {org ? (
+            <Item
+              href={`/o/${org.id}/settings`}
+              name={org.displayName}
+              icon="building"
+              isHere={path.startsWith('/o/')}
+            />
+          ) : null}
           <Item
-            href={`/o/${org.id}/settings`}
-            name={org.displayName}
-            icon="building"
-            isHere={path.startsWith('/o/')}
+            href="/account"
+            name={
+              now.state === 'signed-in' ? now.person.displayName || now.person.email : 'Account'
+            }
+            icon="person"
+            isHere={path === '/account'}
           />
-        ) : null}
-        <Item
-          href="/account"
-          name={now.state === 'signed-in' ? now.person.displayName || now.person.email : 'Account'}
-          icon="person"
-          isHere={path === '/account'}
-        />
-      </ul>
-    </nav>
+        </ul>
+      </nav>
+    </>
   );
 }
