@@ -120,6 +120,20 @@ describe.runIf(hasBrowser)('the chips', () => {
     expect(visitor.faults).toEqual([]);
   });
 
+  it.each(sizes)(
+    'of a board scroll away on %s of little height, which they would fill',
+    async (_, widthPx) => {
+      const page = await open(`/boards/${board}?segments=${segment}`, widthPx);
+      await page.setViewportSize({ width: widthPx, height: 440 });
+      await page.getByRole('article', { name: 'Views 4' }).locator('svg').first().waitFor();
+      await page.getByText('in Buyers').first().waitFor();
+      await expect.poll(() => chipsAtTheEnd(page)).toEqual([]);
+      expect(await page.evaluate<number>('window.scrollY')).toBeGreaterThan(200);
+      expect(await axe(page)).toEqual([]);
+      expect(visitor.faults).toEqual([]);
+    },
+  );
+
   it('of a board are on paper, too', async () => {
     const page = await open(`/boards/${board}?segments=${segment}`, 1280);
     await page.getByText('in Buyers').first().waitFor();
