@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)('the chips', () => {
     const asked = encodeURIComponent(JSON.stringify(question));
     const page = await open(`/insights/trends?q=${asked}`, widthPx);
     const chips = ['plan is pro or plan is free', 'seats is 3', 'in Buyers'];
-    await page.getByRole('list', { name: 'Counted alone' }).getByText('in Buyers').waitFor();
+    await page.getByRole('list', { name: 'Filters' }).getByText('in Buyers').waitFor();
     await page.getByRole('region', { name: 'Answer' }).locator('.loading').waitFor({
       state: 'detached',
     });

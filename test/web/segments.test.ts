@@ -224,5 +224,15 @@ describe.runIf(hasBrowser)('segments', () => {
     isRefused = false;
     await button(page, 'Ask again').click();
     await page.getByRole('row', { name: /^Bought / }).waitFor();
+    // Nobody knows whether such a one was deleted.
+    isRefused = true;
+    const someId = '0198c0de-0000-7000-8000-000000000001';
+    await open(page, `/events?segments=${someId}`);
+    await page.getByText('in a segment', { exact: true }).waitFor();
+    const events = [{ event: { kind: 'page_view' } }];
+    const q = JSON.stringify({ insightType: 'INSIGHT_TYPE_TRENDS', events, segments: [someId] });
+    await open(page, `/insights/trends?q=${encodeURIComponent(q)}`);
+    await page.getByRole('list', { name: 'Filters' }).getByText('in a segment').waitFor();
+    expect(await page.getByText('in a deleted segment').count()).toBe(0);
   });
 });

@@ -16,6 +16,17 @@ export function useSegments(projectId: string | undefined): Resource<readonly Se
   });
 }
 
+/** What a segment is called in a sentence: of one that is not in the list, whether it is known to be deleted. */
+export function nameOfSegment(
+  { data, error, isLoading }: Resource<readonly Segment[]>,
+  id: string,
+): string {
+  const known = data?.find((one) => one.id === id)?.displayName;
+  if (known !== undefined) return known;
+  if (isLoading) return '…';
+  return error === undefined ? 'a deleted segment' : 'a segment';
+}
+
 /** The segments that the address names. */
 export function segmentsOfAddress(): SegmentFilter {
   const all = (address.value.query.get('segments') ?? '').split(',').filter(Boolean);

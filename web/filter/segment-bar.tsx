@@ -5,7 +5,13 @@ import { navigate } from '../router.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { currentProject } from '../workspace.ts';
-import { turned, useSegments, withoutSegment, withSegment } from './known-segments.ts';
+import {
+  nameOfSegment,
+  turned,
+  useSegments,
+  withoutSegment,
+  withSegment,
+} from './known-segments.ts';
 import type { SegmentFilter } from './segment-names.ts';
 
 export function SegmentBar(props: {
@@ -43,11 +49,8 @@ export function SegmentChips(props: {
 }) {
   const { ids, before, onRemove, onTurn } = props;
   const projectId = currentProject.value?.id;
-  const { data, isLoading } = useSegments(ids.length > 0 ? projectId : undefined);
-  const nameOf = (id: string): string => {
-    const known = data?.find((one) => one.id === id)?.displayName;
-    return `${before(id)} ${known ?? (isLoading ? '…' : 'a deleted segment')}`;
-  };
+  const known = useSegments(ids.length > 0 ? projectId : undefined);
+  const nameOf = (id: string): string => `${before(id)} ${nameOfSegment(known, id)}`;
   return (
     <div class="filters" role="group" aria-label={props.label}>
       {ids.map((id) => (

@@ -3,27 +3,25 @@
 import { LogicalOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { fromPropertyFilter, inWords } from '../filter/condition.ts';
-import { useSegments } from '../filter/known-segments.ts';
+import { nameOfSegment, useSegments } from '../filter/known-segments.ts';
 
 /** Nothing where all are counted. */
 export function ChosenChips({ projectId, spec }: { projectId: string; spec: InsightQuerySpec }) {
   const { filterGroups, filterGroupsOperator, segments, notInSegments } = spec;
   const hasSegments = segments.length + notInSegments.length > 0;
-  const { data, isLoading } = useSegments(hasSegments ? projectId : undefined);
-  const nameOf = (id: string): string =>
-    data?.find((one) => one.id === id)?.displayName ?? (isLoading ? '…' : 'a deleted segment');
+  const known = useSegments(hasSegments ? projectId : undefined);
   const groups = filterGroups.map(({ filters, operator }) =>
     filters.map((filter) => inWords(fromPropertyFilter(filter))).join(wordOf(operator)),
   );
   const isAnyGroup = filterGroupsOperator === LogicalOperator.OR && groups.length > 1;
   const texts = [
     ...(isAnyGroup ? [groups.join(wordOf(filterGroupsOperator))] : groups),
-    ...segments.map((id) => `in ${nameOf(id)}`),
-    ...notInSegments.map((id) => `not in ${nameOf(id)}`),
+    ...segments.map((id) => `in ${nameOfSegment(known, id)}`),
+    ...notInSegments.map((id) => `not in ${nameOfSegment(known, id)}`),
   ];
   if (texts.length === 0) return null;
   return (
-    <ul class="filters" aria-label="Counted alone">
+    <ul class="filters" aria-label="Filters">
       {texts.map((text, place) => (
         <li class="chip" key={`${place}`}>
           <span class="clip" title={text}>
