@@ -1,7 +1,7 @@
 // A person's events as visits: each a timeline with what happened and how long after the step before.
 
 import { createClient } from '@connectrpc/connect';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
   type ActivityEvent,
   ActivityService,
@@ -84,8 +84,14 @@ export function Visits({ projectId, profileId }: { projectId: string; profileId:
 function Visit(props: { visit: ActivityEvent[]; isOpen: boolean; isCut: boolean }) {
   const { visit, isOpen, isCut } = props;
   const [shown, setShown] = useState(firstEvents);
+  const box = useRef<HTMLDetailsElement>(null);
+  useLayoutEffect(() => {
+    const isLast = shown > firstEvents && shown >= visit.length;
+    // The button is gone, and would take the focus with it.
+    if (isLast) focusStep(box.current, shown - moreEvents);
+  }, [shown]);
   return (
-    <details class="visit" open={isOpen}>
+    <details class="visit" open={isOpen} ref={box}>
       <summary>
         <Time at={visit.at(-1)?.occurTime} />
         {isCut ? (
@@ -102,6 +108,14 @@ function Visit(props: { visit: ActivityEvent[]; isOpen: boolean; isCut: boolean 
       ) : null}
     </details>
   );
+}
+
+/** Of those that are shown, the one at that place. */
+function focusStep(visit: HTMLElement | null, place: number): void {
+  const step = visit?.querySelectorAll<HTMLElement>('.steps > li')[place];
+  if (!step) return;
+  step.tabIndex = -1;
+  step.focus();
 }
 
 function Summary({ visit }: { visit: ActivityEvent[] }) {
