@@ -6,7 +6,6 @@ import { propertyName } from '../filter/condition.ts';
 import { Marked, MarkedPlace } from '../marks/marked.tsx';
 import { kindName, kindNamer } from '../text/namer.ts';
 import { readablePath } from '../text/readable-path.ts';
-import { idName } from '../text/user-name.ts';
 import { Time } from '../time/time.tsx';
 import type { Column } from '../ui/table.tsx';
 import { ColumnEdge } from './column-edge.tsx';
@@ -38,9 +37,8 @@ function kindCell(nameOf: (kind: string) => string): EventColumn['cell'] {
 const who: EventColumn = {
   name: 'Who',
   width: 'minmax(96px, 1.2fr)',
-  cell: ({ distinctId, profileId }) => (
-    <span title={distinctId}>{idName(distinctId, profileId)}</span>
-  ),
+  // As it was sent: an event does not say whether its sender was named later.
+  cell: ({ distinctId }) => <span title={distinctId}>{distinctId}</span>,
 };
 
 /** For a phone, where nobody has chosen others. */
