@@ -6,6 +6,7 @@ import { type Org, OrgsService, Role } from '../proto/gen/dashboard/orgs/v1/orgs
 import { type Project, ProjectsService } from '../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { isReachable, transport } from './client.ts';
 import { forgetAll } from './resource.ts';
+import { Retries } from './retries/retries.ts';
 import { address, match } from './router.ts';
 import { session } from './session.ts';
 import { learnClock } from './time/zone.ts';
@@ -19,8 +20,17 @@ export type Workspace = { orgs: Org[]; projects: Project[] };
 export const workspace = signal<Workspace | undefined>(undefined);
 export const workspaceFault = signal<unknown>(undefined);
 
+const retries = new Retries();
+
 /** Loads it anew: after a sign-in, a new project, an accepted invitation, a changed name or role. */
 export async function loadWorkspace(): Promise<void> {
+  retries.renew();
+  await ask();
+}
+
+/** A busy service is asked again when it said. */
+async function ask(): Promise<void> {
+  retries.cancel();
   try {
     // Asked at once: on a slow line one after the other is half a second more before the first figure.
     const [{ orgs }, { projects: byAge }] = await Promise.all([
@@ -32,7 +42,7 @@ export async function loadWorkspace(): Promise<void> {
     workspace.value = { orgs, projects };
     workspaceFault.value = undefined;
   } catch (cause) {
-    workspaceFault.value = cause;
+    workspaceFault.value = retries.planAfter(cause, () => void ask());
   }
 }
 
@@ -48,6 +58,7 @@ effect(() => {
   if (id === 'unknown' || id === loadedFor) return;
   loadedFor = id;
   workspace.value = undefined;
+  retries.cancel();
   forgetAll();
   if (id !== 'signed-out') void loadWorkspace();
 });

@@ -60,4 +60,20 @@ describe.runIf(hasBrowser)('a list that cannot be read', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
     await page.close();
   });
+
+  it('of projects is asked for again by itself, after Retry-After, where the service was busy', async () => {
+    const page = await reader.context.newPage();
+    let refused = 0;
+    await page.route('**/*.ProjectsService/List', (route) => {
+      if (refused > 0) return route.continue();
+      refused += 1;
+      const json = { code: 'resource_exhausted', message: 'the service is busy' };
+      return route.fulfill({ status: 429, headers: { 'retry-after': '2' }, json });
+    });
+    await page.goto(`${web.stack.baseUrl}/p/${web.stack.projectId}/segments`);
+    // Nobody presses "Ask again".
+    await page.getByRole('heading', { level: 1, name: 'Segments' }).waitFor();
+    expect([refused, await page.getByRole('alert').count()]).toEqual([1, 0]);
+    await page.close();
+  });
 });
