@@ -12,7 +12,8 @@ import { Menu, MenuItem } from '../ui/menu.tsx';
 import type { Column } from '../ui/table.tsx';
 import { traitOrder } from './profile-sort.ts';
 import { deviceOf, placeOf } from './profiles-client.ts';
-import { plainSource, plainValue, SourceName, valueTexts } from './worth/worth-texts.tsx';
+import { plainSource, SourceName } from './worth/source-texts.tsx';
+import { plainValue, valueTexts } from './worth/value-texts.ts';
 
 /** `plain`: the value for other programs. */
 export type UserColumn = Column<Profile> & { plain: (profile: Profile) => string };

@@ -5,7 +5,8 @@ import { inProject } from '../../client.ts';
 import { type Resource, useResource } from '../../resource.ts';
 import { profilesClient } from '../profiles-client.ts';
 import { explainedFault } from './explained-fault.tsx';
-import { SourceName, valueTexts } from './worth-texts.tsx';
+import { SourceName } from './source-texts.tsx';
+import { valueTexts } from './value-texts.ts';
 
 export function WorthTiles({ projectId, profile }: { projectId: string; profile: Profile }) {
   const { id } = profile;

@@ -4,7 +4,7 @@ import { create } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import { ProfileWorthSchema } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { toCsv } from '../../exports/csv.ts';
-import { plainValue } from './worth-texts.tsx';
+import { plainValue } from './value-texts.ts';
 
 const worthOf = (...lifetimeValue: { amount: string; currency?: string }[]) =>
   create(ProfileWorthSchema, { lifetimeValue });
