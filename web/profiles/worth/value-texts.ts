@@ -14,8 +14,8 @@ export function valueTexts(worth: ProfileWorth): string[] {
 }
 
 /**
- * The same for other programs: exact, without separators, the currency first. A text that begins with a minus is guarded
- * in CSV as a formula: a sum of no currency is the last, and a number where it is alone.
+ * The same for other programs: exact, without separators, the currency first. A text that begins with a minus is
+ * guarded in CSV as a formula: a sum of no currency is the last, and a number where it is alone.
  */
 export function plainValue(worth: ProfileWorth | undefined): string {
   if (!worth) return '';
