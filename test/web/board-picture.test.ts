@@ -1,12 +1,19 @@
 // A board as one PNG in a real browser, by members and by whoever has its link: as large as its page, with every tile
-// drawn, in the theme of the page, with the icons of its rows, and on a phone.
+// drawn, in the theme of the page, with the icons of its rows, all rows and the chosen group, and on a phone.
 
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import { batchCreate, call, newEvent, untilCounted } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
-import { type Drawn, drawnTiles, takenPicture } from '../harness/web/pictures/board-picture.ts';
+import {
+  chosenInDrawing,
+  type Drawn,
+  drawnTiles,
+  linesOfTile,
+  rememberDrawing,
+  takenPicture,
+} from '../harness/web/pictures/board-picture.ts';
 import type { Picture } from '../harness/web/pictures/png.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import type { Reader } from '../harness/web/web-app.ts';
@@ -20,6 +27,7 @@ describe.runIf(hasBrowser)('the picture of a board', () => {
   const web = useWebApp();
   let member: Reader & { page: Page };
   let boardPath: string;
+  let longPath: string;
   let sharedPath: string;
 
   async function manage(path: string, message: object): Promise<Record<string, unknown>> {
@@ -42,7 +50,14 @@ describe.runIf(hasBrowser)('the picture of a board', () => {
     const events = [{ event: { kind: 'view' } }];
     const topK = { dimension: 'DIMENSION_PROPERTY', property: '$browser', scope: { kind: 'view' } };
     const asked = (title: string, insight: object) => ({ title, w: 36, h: 18, insight });
-    const { dashboard } = await manage('/dashboard.dashboards.v1.DashboardsService/Create', {
+    const pathOf = async (board: object): Promise<string> => {
+      const { dashboard } = await manage(
+        '/dashboard.dashboards.v1.DashboardsService/Create',
+        board,
+      );
+      return `/p/${web.stack.projectId}/boards/${Reflect.get(Object(dashboard), 'id')}`;
+    };
+    boardPath = await pathOf({
       ...{ displayName: 'Shop', timeRange: { preset: 'TIME_RANGE_PRESET_LAST_7_DAYS' } },
       tiles: [
         // Characters that XML has not.
@@ -52,10 +67,20 @@ describe.runIf(hasBrowser)('the picture of a board', () => {
         asked('Browsers', { insightType: 'INSIGHT_TYPE_TOP_K', topK }),
       ].map((tile, place) => ({ ...tile, x: (place % 2) * 36, y: Math.floor(place / 2) * 18 })),
     });
-    const id = String(Reflect.get(Object(dashboard), 'id'));
-    boardPath = `/p/${web.stack.projectId}/boards/${id}`;
+    const byBrowser = { events, breakdowns: [{ property: '$browser' }] };
+    longPath = await pathOf({
+      ...{ displayName: 'Days', timeRange: { preset: 'TIME_RANGE_PRESET_LAST_90_DAYS' } },
+      granularity: 'GRANULARITY_DAY',
+      tiles: [
+        {
+          ...asked('Each day', { insightType: 'INSIGHT_TYPE_TRENDS', events }),
+          drawing: 'TILE_DRAWING_TABLE',
+        },
+        { ...asked('States', { insightType: 'INSIGHT_TYPE_LIFECYCLE', ...byBrowser }), y: 18 },
+      ],
+    });
     const { token } = await manage('/dashboard.dashboards.v1.DashboardsService/CreateShare', {
-      dashboardId: id,
+      dashboardId: boardPath.split('/').at(-1),
     });
     sharedPath = `/s/${token}`;
     member = await web.signedIn('/account');
@@ -101,6 +126,20 @@ describe.runIf(hasBrowser)('the picture of a board', () => {
     expect(await page.locator('.picture').count()).toBe(0);
     expect(await page.evaluate('document.adoptedStyleSheets.length')).toBe(0);
     expect(await axe(page)).toEqual([]);
+    expect(member.faults).toEqual([]);
+  });
+
+  it('has all rows of a tile that scrolls, and the group that a reader has chosen', async () => {
+    const { page } = member;
+    await page.goto(web.stack.baseUrl + longPath);
+    const rows = tile(page, 'Each day').locator('tbody tr');
+    await rows.nth(39).waitFor({ state: 'attached' });
+    const group = tile(page, 'States').getByLabel('Group', { exact: true });
+    await group.selectOption({ label: 'Firefox' });
+    await rememberDrawing(page);
+    const picture = await takenPicture(page, page, 'Days.png');
+    expect(await linesOfTile(page, picture, 'Each day')).toBeGreaterThan(await rows.count());
+    expect(await chosenInDrawing(page)).toEqual(['Firefox']);
     expect(member.faults).toEqual([]);
   });
 

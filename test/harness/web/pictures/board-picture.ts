@@ -76,3 +76,54 @@ function inArea(
     }
   return { variance: squares / count - (sum / count) ** 2, colours };
 }
+
+/** How many lines of text stand one under another in a picture, in the columns of a tile. */
+export async function linesOfTile(board: Page, picture: Picture, name: string): Promise<number> {
+  // A long picture has fewer than two pixels for each of the page's.
+  const share = await board.evaluate<{ left: number; right: number }>(`{
+    const page = document.querySelector('.page').getBoundingClientRect();
+    const { left, right } = document.querySelector('${bodyOf(name)}').getBoundingClientRect();
+    ({ left: (left - page.left) / page.width, right: (right - page.left) / page.width });
+  }`);
+  const left = Math.ceil(share.left * picture.width);
+  const right = Math.floor(share.right * picture.width);
+  let [lines, last] = [0, Number.NEGATIVE_INFINITY];
+  for (let y = 0; y < picture.height; y++) {
+    if (!hasInk(picture, y, left, right)) continue;
+    // The dot of a letter is no line of its own, and lines of text are further apart.
+    if (y - last > 12) lines += 1;
+    last = y;
+  }
+  return lines;
+}
+
+/** Dark as a text is on light ground, and no border. */
+function hasInk(picture: Picture, y: number, left: number, right: number): boolean {
+  for (let x = left; x < right; x++) {
+    const [red, green, blue] = picture.at(x, y);
+    if (red + green + blue < 3 * 110) return true;
+  }
+  return false;
+}
+
+/** From now on the page remembers what it has the browser draw, until it is loaded again. */
+export async function rememberDrawing(board: Page): Promise<void> {
+  await board.evaluate(`{
+    const { decode } = HTMLImageElement.prototype;
+    HTMLImageElement.prototype.decode = function () {
+      window.drawing = this.src;
+      return decode.call(this);
+    };
+  }`);
+}
+
+/** The options that are marked as chosen in what was drawn of the whole board: an image knows attributes alone. */
+export async function chosenInDrawing(board: Page): Promise<string[]> {
+  const address = await board.evaluate<string>('window.drawing');
+  const drawing = Buffer.from(address.split(',')[1] ?? '', 'base64').toString();
+  return [...drawing.matchAll(/<option[^>]* selected=""[^>]*>([^<]*)/g)].map(
+    ([, name = '']) => name,
+  );
+}
+
+const bodyOf = (name: string) => `.tile-body[aria-label="${name}"]`;
