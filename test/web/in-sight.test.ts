@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import { batchCreate, call, newEvent, untilCounted } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
+import { untilHolds } from '../harness/web/page-condition.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import type { Reader } from '../harness/web/web-app.ts';
 
@@ -58,7 +59,7 @@ describe.runIf(hasBrowser)('the chips', () => {
   /** Scrolled to the page's end, the texts of the chips that nothing covers. */
   const chipsAtTheEnd = (page: Page) =>
     page.evaluate<string[]>(`{
-      window.scrollTo(0, document.documentElement.scrollHeight);
+      (document.fullscreenElement ?? document.documentElement).scrollTo(0, 1e6);
       [...document.querySelectorAll('.in-sight .chip')].filter((chip) => {
         const { x, y, width, height } = chip.getBoundingClientRect();
         return chip.contains(document.elementFromPoint(x + width / 2, y + height / 2));
@@ -94,6 +95,24 @@ describe.runIf(hasBrowser)('the chips', () => {
     await expect.poll(() => hiddenFocus(page)).toEqual([]);
     expect(await width(page)).toBeLessThanOrEqual(widthPx);
     expect(await ownScroll(page)).toBe(false);
+    expect(visitor.faults).toEqual([]);
+  });
+
+  it.each(sizes)('of a board in full screen stay at its edge on %s', async (_, widthPx) => {
+    const page = await open(`/boards/${board}?segments=${segment}`, widthPx);
+    await page.getByRole('article', { name: 'Views 4' }).locator('svg').first().waitFor();
+    await page.getByText('in Buyers').first().waitFor();
+    await page.getByRole('button', { name: 'Full screen' }).press('Enter');
+    await untilHolds(page, 'document.fullscreenElement !== null');
+    await expect.poll(() => chipsAtTheEnd(page)).toEqual(['in Buyers']);
+    const scrolled = await page.evaluate<number>('document.fullscreenElement.scrollTop');
+    expect(scrolled).toBeGreaterThan(200);
+    // No further from it than the board's own room.
+    const top = page.evaluate<number>(`Math.max(...[...document.querySelectorAll('.in-sight .chip')]
+      .map((chip) => chip.getBoundingClientRect().top))`);
+    expect(await top).toBeLessThan(60);
+    await expect.poll(() => hiddenFocus(page)).toEqual([]);
+    await page.evaluate('document.exitFullscreen()');
     expect(visitor.faults).toEqual([]);
   });
 
