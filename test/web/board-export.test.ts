@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { entryBytes, readZipEntries } from '../../history/files/zip.ts';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, call, eventually, newEvent } from '../harness/clients/client.ts';
+import { batchCreate, eventually, newEvent } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import type { Reader } from '../harness/web/web-app.ts';
@@ -19,16 +19,6 @@ describe.runIf(hasBrowser)('a board', () => {
   let visitor: Reader & { page: Page };
   let boardUrl: string;
   let sharedPath: string;
-
-  async function manage(path: string, message: object): Promise<Record<string, unknown>> {
-    const { baseUrl, projectId } = web.stack;
-    const signedIn = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', web.admin);
-    const authorization = `Bearer ${signedIn.body['accessToken']}`;
-    const headers = { authorization, 'x-project-id': projectId };
-    const { status, body } = await call(baseUrl, path, '', message, headers);
-    if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
-    return body;
-  }
 
   beforeAll(async () => {
     const view = (distinctId: string, plan: string) =>
@@ -43,12 +33,12 @@ describe.runIf(hasBrowser)('a board', () => {
     const question = (title: string, insight: object) => ({ title, w: 36, h: 14, insight });
     const topK = { dimension: 'DIMENSION_PROPERTY', property: 'plan', scope: { kind: 'view' } };
     const ranking = question('By plan', { insightType: 'INSIGHT_TYPE_TOP_K', topK });
-    const gone = await manage('/dashboard.segments.v1.SegmentsService/Create', {
+    const gone = await web.manage('/dashboard.segments.v1.SegmentsService/Create', {
       displayName: 'Gone',
       condition: { groups: [{ tests: [{ did: { event: { kind: 'view' }, atLeast: 1 } }] }] },
     });
     const segment = String(Reflect.get(Object(gone['segment']), 'id'));
-    const { dashboard } = await manage('/dashboard.dashboards.v1.DashboardsService/Create', {
+    const { dashboard } = await web.manage('/dashboard.dashboards.v1.DashboardsService/Create', {
       ...{ displayName: 'Plans', timeRange: { preset: 'TIME_RANGE_PRESET_LAST_7_DAYS' } },
       tiles: [
         { title: 'Notes', w: 36, h: 8, markdown: 'A text' },
@@ -60,14 +50,15 @@ describe.runIf(hasBrowser)('a board', () => {
         }),
       ].map((tile, place) => ({ ...tile, y: place * 14 })),
     });
-    await manage('/dashboard.segments.v1.SegmentsService/Delete', { id: segment });
+    await web.manage('/dashboard.segments.v1.SegmentsService/Delete', { id: segment });
     const id = String(Reflect.get(Object(dashboard), 'id'));
     boardUrl = `${web.stack.baseUrl}/p/${web.stack.projectId}/boards/${id}`;
     await eventually(
-      () => manage('/dashboard.dashboards.v1.DashboardsService/Render', { id, leaveOutBots: true }),
+      () =>
+        web.manage('/dashboard.dashboards.v1.DashboardsService/Render', { id, leaveOutBots: true }),
       (board) => JSON.stringify(board).includes('"total":3'),
     );
-    const shown = await manage('/dashboard.dashboards.v1.DashboardsService/Create', {
+    const shown = await web.manage('/dashboard.dashboards.v1.DashboardsService/Create', {
       displayName: 'For all',
       tiles: [
         { title: 'Notes', w: 36, h: 8, markdown: 'A text' },
@@ -75,7 +66,7 @@ describe.runIf(hasBrowser)('a board', () => {
         { title: 'In SQL', w: 36, h: 8, statement: { sql: 'SELECT 1 AS one' } },
       ].map((tile, place) => ({ ...tile, y: place * 14 })),
     });
-    const { token } = await manage('/dashboard.dashboards.v1.DashboardsService/CreateShare', {
+    const { token } = await web.manage('/dashboard.dashboards.v1.DashboardsService/CreateShare', {
       dashboardId: String(Reflect.get(Object(shown['dashboard']), 'id')),
     });
     sharedPath = `/s/${token}`;

@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, call, newEvent, untilCounted } from '../harness/clients/client.ts';
+import { batchCreate, newEvent, untilCounted } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import {
   chosenInDrawing,
@@ -30,16 +30,6 @@ describe.runIf(hasBrowser)('the picture of a board', () => {
   let longPath: string;
   let sharedPath: string;
 
-  async function manage(path: string, message: object): Promise<Record<string, unknown>> {
-    const { baseUrl, projectId } = web.stack;
-    const signedIn = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', web.admin);
-    const authorization = `Bearer ${signedIn.body['accessToken']}`;
-    const headers = { authorization, 'x-project-id': projectId };
-    const { status, body } = await call(baseUrl, path, '', message, headers);
-    if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
-    return body;
-  }
-
   beforeAll(async () => {
     const headers = {
       'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
@@ -51,7 +41,7 @@ describe.runIf(hasBrowser)('the picture of a board', () => {
     const topK = { dimension: 'DIMENSION_PROPERTY', property: '$browser', scope: { kind: 'view' } };
     const asked = (title: string, insight: object) => ({ title, w: 36, h: 18, insight });
     const pathOf = async (board: object): Promise<string> => {
-      const { dashboard } = await manage(
+      const { dashboard } = await web.manage(
         '/dashboard.dashboards.v1.DashboardsService/Create',
         board,
       );
@@ -79,7 +69,7 @@ describe.runIf(hasBrowser)('the picture of a board', () => {
         { ...asked('States', { insightType: 'INSIGHT_TYPE_LIFECYCLE', ...byBrowser }), y: 18 },
       ],
     });
-    const { token } = await manage('/dashboard.dashboards.v1.DashboardsService/CreateShare', {
+    const { token } = await web.manage('/dashboard.dashboards.v1.DashboardsService/CreateShare', {
       dashboardId: boardPath.split('/').at(-1),
     });
     sharedPath = `/s/${token}`;

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { call, eventually, untilCounted } from '../harness/clients/client.ts';
+import { eventually, untilCounted } from '../harness/clients/client.ts';
 import { listProfiles } from '../harness/clients/profile-client.ts';
 import { root } from '../harness/source-tree.ts';
 import { axe } from '../harness/web/accessibility.ts';
@@ -72,17 +72,6 @@ describe.runIf(hasBrowser)('every page', () => {
     stranger = { ...reader, page: await reader.openTab('/sign-in') };
   });
 
-  /** A method or a resource of the dashboard, as the demo's admin; throws where it is refused. */
-  async function manage(path: string, message: object): Promise<Record<string, unknown>> {
-    const { baseUrl, projectId } = app.stack;
-    const signedIn = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', app.admin);
-    const authorization = `Bearer ${signedIn.body['accessToken']}`;
-    const headers = { authorization, 'x-project-id': projectId };
-    const { status, body } = await call(baseUrl, path, '', message, headers);
-    if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
-    return body;
-  }
-
   async function makeWebhook(): Promise<string> {
     const subscription = {
       subject_type: 'WEBHOOK_SUBJECT_TYPE_ROOM',
@@ -92,12 +81,12 @@ describe.runIf(hasBrowser)('every page', () => {
     const endpoint = { name: 'CRM', endpoint_url: 'http://127.0.0.1:9/' };
     const path = `/v1/organizations/${app.stack.organizationId}/webhooks`;
     const content = { ...endpoint, subscriptions: [subscription] };
-    const { webhook } = await manage(path, { content });
+    const { webhook } = await app.manage(path, { content });
     return String(Reflect.get(Object(webhook), 'id'));
   }
 
   async function makeAlert(): Promise<string> {
-    const { alert } = await manage('/dashboard.alerts.v1.AlertsService/Create', {
+    const { alert } = await app.manage('/dashboard.alerts.v1.AlertsService/Create', {
       displayName: 'Few views',
       spec: { insightType: 'INSIGHT_TYPE_TRENDS', events: [{ event: { kind: 'page_view' } }] },
       condition: { kind: 'ALERT_CONDITION_KIND_BELOW', threshold: 10 },
@@ -108,7 +97,7 @@ describe.runIf(hasBrowser)('every page', () => {
 
   /** With the token of the mail that asks somebody who is no member. */
   async function makeReport(): Promise<Record<'report' | 'recipient', string[]>> {
-    const { report } = await manage('/dashboard.reports.v1.ReportsService/Create', {
+    const { report } = await app.manage('/dashboard.reports.v1.ReportsService/Create', {
       ...{ displayName: 'Every morning', dashboardId: 'overview' },
       schedule: { frequency: 'REPORT_FREQUENCY_DAILY', hour: 8 },
       emails: ['eve@elsewhere.example'],
@@ -129,7 +118,7 @@ describe.runIf(hasBrowser)('every page', () => {
       ],
     };
     const older = { tests: [{ firstSeen: { before: '2020-01-01T00:00:00Z' } }], negated: true };
-    const { segment } = await manage('/dashboard.segments.v1.SegmentsService/Create', {
+    const { segment } = await app.manage('/dashboard.segments.v1.SegmentsService/Create', {
       displayName: 'Readers',
       condition: { groups: [group, older] },
     });
@@ -138,7 +127,7 @@ describe.runIf(hasBrowser)('every page', () => {
 
   async function shareOverview(): Promise<string> {
     const createShare = '/dashboard.dashboards.v1.DashboardsService/CreateShare';
-    return String((await manage(createShare, { dashboardId: 'overview' }))['token']);
+    return String((await app.manage(createShare, { dashboardId: 'overview' }))['token']);
   }
 
   /** The addresses of a pattern. */

@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
-import { batchCreate, call, newEvent, untilCounted } from '../harness/clients/client.ts';
+import { batchCreate, newEvent, untilCounted } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
 import { untilHolds } from '../harness/web/page-condition.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
@@ -21,26 +21,16 @@ describe.runIf(hasBrowser)('the chips', () => {
   let segment: string;
   let board: string;
 
-  async function manage(path: string, message: object): Promise<Record<string, unknown>> {
-    const { baseUrl, projectId } = web.stack;
-    const signedIn = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', web.admin);
-    const authorization = `Bearer ${signedIn.body['accessToken']}`;
-    const headers = { authorization, 'x-project-id': projectId };
-    const { status, body } = await call(baseUrl, path, '', message, headers);
-    if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
-    return body;
-  }
-
   beforeAll(async () => {
     await batchCreate(web.stack, [newEvent({ kind: 'view', distinctId: 'ada' })]);
     await untilCounted(web.stack);
-    const made = await manage('/dashboard.segments.v1.SegmentsService/Create', {
+    const made = await web.manage('/dashboard.segments.v1.SegmentsService/Create', {
       displayName: 'Buyers',
       condition: { groups: [{ tests: [{ did: { event: { kind: 'view' }, atLeast: 1 } }] }] },
     });
     segment = String(Reflect.get(Object(made['segment']), 'id'));
     const insight = { insightType: 'INSIGHT_TYPE_TRENDS', events: [{ event: { kind: 'view' } }] };
-    const { dashboard } = await manage('/dashboard.dashboards.v1.DashboardsService/Create', {
+    const { dashboard } = await web.manage('/dashboard.dashboards.v1.DashboardsService/Create', {
       displayName: 'Shop',
       tiles: [0, 1, 2, 3, 4].map((place) => ({
         ...{ title: `Views ${place}`, w: 36, h: 18, y: place * 18, insight },

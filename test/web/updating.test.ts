@@ -13,16 +13,6 @@ describe.runIf(hasBrowser)('old figures', () => {
   const web = useWebApp();
   let sharedPath: string;
 
-  async function manage(path: string, message: object): Promise<Record<string, unknown>> {
-    const { baseUrl, projectId } = web.stack;
-    const signedIn = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', web.admin);
-    const authorization = `Bearer ${signedIn.body['accessToken']}`;
-    const headers = { authorization, 'x-project-id': projectId };
-    const { status, body } = await call(baseUrl, path, '', message, headers);
-    if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
-    return body;
-  }
-
   beforeAll(async () => {
     const agents = {
       person: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
@@ -40,15 +30,15 @@ describe.runIf(hasBrowser)('old figures', () => {
       insightType: 'INSIGHT_TYPE_SEGMENTATION',
       events: [{ event: { kind: 'view' } }],
     };
-    const { dashboard } = await manage('/dashboard.dashboards.v1.DashboardsService/Create', {
+    const { dashboard } = await web.manage('/dashboard.dashboards.v1.DashboardsService/Create', {
       ...{ displayName: 'Shop', timeRange: { preset: 'TIME_RANGE_PRESET_LAST_7_DAYS' } },
       tiles: [{ title: 'Views', w: 36, h: 12, insight }],
     });
-    const { token } = await manage('/dashboard.dashboards.v1.DashboardsService/CreateShare', {
+    const { token } = await web.manage('/dashboard.dashboards.v1.DashboardsService/CreateShare', {
       dashboardId: String(Reflect.get(Object(dashboard), 'id')),
     });
     sharedPath = `/s/${token}`;
-    await manage('/dashboard.goals.v1.GoalsService/Create', {
+    await web.manage('/dashboard.goals.v1.GoalsService/Create', {
       ...{ displayName: 'Saw it', kind: 'view' },
     });
   });

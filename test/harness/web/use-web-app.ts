@@ -23,5 +23,6 @@ export function useWebApp(env: () => Record<string, string> = () => ({})): WebAp
     },
     newReader: (options) => running().newReader(options),
     signedIn: (path, login) => running().signedIn(path, login),
+    manage: (path, message) => running().manage(path, message),
   };
 }

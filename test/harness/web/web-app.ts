@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { startBrowser } from '../clients/browser.ts';
+import { call } from '../clients/client.ts';
 import { type Stack, startStack } from '../servers/stack.ts';
 import { rememberFaults } from './page-faults.ts';
 
@@ -28,6 +29,8 @@ export interface WebApp {
   newReader(options?: Parameters<Browser['newContext']>[0]): Promise<Reader>;
   /** A reader who is signed in; the page stands at `path`. */
   signedIn(path: string, login?: Login): Promise<Reader & { page: Page }>;
+  /** A method or a resource of the dashboard, as the admin, in the demo's project; throws where it is refused. */
+  manage(path: string, message: object): Promise<Record<string, unknown>>;
 }
 
 /** A page on a busy machine; a quiet one needs a hundredth. */
@@ -64,6 +67,15 @@ export async function startWebApp(
       await page.getByLabel('Password').press('Enter');
       await page.waitForURL((url) => url.pathname + url.search === path);
       return { ...reader, page };
+    },
+    async manage(path, message) {
+      const { baseUrl, projectId } = stack;
+      const session = await call(baseUrl, '/public.auth.v1.AuthService/SignIn', '', admin);
+      const authorization = `Bearer ${session.body['accessToken']}`;
+      const headers = { authorization, 'x-project-id': projectId };
+      const { status, body } = await call(baseUrl, path, '', message, headers);
+      if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
+      return body;
     },
     async stop() {
       await browser.close();
