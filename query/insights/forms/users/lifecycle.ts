@@ -41,8 +41,8 @@ export function planLifecycle(question: Question): Plan {
     resultOf: (groups, untilMs) => {
       const incomplete = incompleteFrom(question, untilMs);
       const shown = (of: readonly Group[]) => ({ ...resultOf(buckets, of), ...incomplete });
-      const series = groups.map(({ breakdown, isOthers, ...group }) => ({
-        ...{ breakdown, isOthers, ...shown([{ breakdown, isOthers, ...group }]) },
+      const series = groups.map((group) => ({
+        ...{ breakdown: group.breakdown, isOthers: group.isOthers, ...shown([group]) },
       }));
       const value = { ...shown(groups), series: breakdowns.length === 0 ? [] : series };
       return { case: 'lifecycle', value: create(LifecycleResultSchema, value) };

@@ -117,7 +117,10 @@ function cohortsSql(question: Question, users: string, { unbounded, first }: Coh
   const { breakdowns, groupLimit: limit, behind } = question;
   if (behind !== undefined) {
     // Of persons no two are alike.
-    return rankedUsersSql(question, `SELECT *, bucket FROM (${users}) ARRAY JOIN ${cells} AS bucket`);
+    return rankedUsersSql(
+      question,
+      `SELECT *, bucket FROM (${users}) ARRAY JOIN ${cells} AS bucket`,
+    );
   }
   const names = breakdowns.map((_, index) => groupColumn(index));
   const alike = [...names, 'cohort', ...columns].join(', ');

@@ -33,8 +33,8 @@ export function planStickiness(question: Question): Plan {
     conditions: [condition],
     resultOf: (groups, untilMs) => {
       const incomplete = counted.incomplete(untilMs);
-      const series = groups.map(({ breakdown, isOthers, ...group }) => ({
-        ...{ breakdown, isOthers, points: pointsOf([{ breakdown, isOthers, ...group }]) },
+      const series = groups.map((group) => ({
+        ...{ breakdown: group.breakdown, isOthers: group.isOthers, points: pointsOf([group]) },
         ...incomplete,
       }));
       const value = create(StickinessResultSchema, {
