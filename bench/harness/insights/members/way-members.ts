@@ -131,7 +131,7 @@ function flow(
   };
 }
 
-/** `ways` has `steps`, the kinds of each, the first of which is at the place `first`. */
+/** `ways` is SQL whose column `steps` lists the kinds of a way; `first` is the place of the first of them. */
 const links = (
   ways: string,
   first = '0',

@@ -73,7 +73,7 @@ const names: readonly (readonly [parameter: string, name: string])[] = [
   ['idgoal', 'goal'],
   ['c_n', 'content'],
 ];
-/** Of these, what is about an address. */
+/** These have the address of the link or the file as their property `url`. */
 const addressed: ReadonlySet<string> = new Set(['link', 'download']);
 
 const texts = [
