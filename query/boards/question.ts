@@ -16,7 +16,7 @@ import {
   ownFields,
   type SegmentFilter,
   withMore,
-} from '../insights/segments/segment-filter.ts';
+} from '../filters/segment-filter.ts';
 import { type BoardTime, type Range, rangeMessage } from './board-time.ts';
 import { filtersOfPeople, saysOfBots } from './bots.ts';
 import { combinedFilters } from './combined-filters.ts';

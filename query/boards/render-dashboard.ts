@@ -12,7 +12,7 @@ import {
   type RenderResponse,
   RenderResponseSchema,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import { checkSegments } from '../insights/segments/segment-filter.ts';
+import { checkSegments } from '../filters/segment-filter.ts';
 import { type AnswerDeps, answerTiles } from './answer-tiles.ts';
 import { boardTime, timeMessage } from './board-time.ts';
 import { checkFilters } from './check-question.ts';

@@ -6,8 +6,8 @@ import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts
 import { maxQuestionMs, minQuestionMs } from '../../platform/limits.ts';
 import type { PropertyFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import { ListRequestSchema } from '../../proto/gen/shared/activity/v1/activity_pb.js';
+import { checkSegments, type SegmentFilter } from '../filters/segment-filter.ts';
 import type { ListedSegments } from '../insights/segments/listed-persons.ts';
-import { checkSegments, type SegmentFilter } from '../insights/segments/segment-filter.ts';
 import { exportFormats, type FileForm, isFormatName } from './export-format.ts';
 
 const whats = ['events', 'profiles', 'activity'] as const;

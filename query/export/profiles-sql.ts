@@ -5,9 +5,9 @@ import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts
 import { ListRequestSchema } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { readTimeRange } from '../activity/activity-selection.ts';
 import { type Bindings, createBindings } from '../filters/bindings.ts';
+import { isEmpty } from '../filters/segment-filter.ts';
 import { livingProfilesSql, profileKeySql } from '../identity/identity-sql.ts';
 import { noSegments, profilesListedSql } from '../insights/segments/listed-persons.ts';
-import { isEmpty } from '../insights/segments/segment-filter.ts';
 import { everybodySql } from '../profiles/profile-page-sql.ts';
 import {
   always,

@@ -16,8 +16,8 @@ import { readTimeRange } from '../activity/activity-selection.ts';
 import { exportFormats, type FormatName } from '../export/export-format.ts';
 import type { ExportAsked } from '../export/export-request.ts';
 import { statementOf } from '../export/export-select.ts';
+import { fieldsBelow } from '../filters/segment-filter.ts';
 import type { ListedSegments } from '../insights/segments/listed-persons.ts';
-import { fieldsBelow } from '../insights/segments/segment-filter.ts';
 
 /** As JSON: a project's records are kept in memory. */
 const maxQueryBytes = 24_576;

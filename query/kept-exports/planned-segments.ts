@@ -8,8 +8,8 @@ import {
   ConditionSchema,
   SegmentSchema,
 } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
+import { isEmpty, type SegmentFilter } from '../filters/segment-filter.ts';
 import type { ListedSegments } from '../insights/segments/listed-persons.ts';
-import { isEmpty, type SegmentFilter } from '../insights/segments/segment-filter.ts';
 
 export interface PlannedSegments {
   /** Protobuf JSON of dashboard.segments.v1.Condition, by id. */

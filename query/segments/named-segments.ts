@@ -9,14 +9,14 @@ import {
   type Segment,
 } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { groupPropertiesOf } from '../insights/read/event-filters.ts';
-import { segmentOf } from '../insights/read/question.ts';
 import {
   fieldsBelow,
   ownFields,
   type SegmentFields,
   type SegmentFilter,
-} from '../insights/segments/segment-filter.ts';
+} from '../filters/segment-filter.ts';
+import { groupPropertiesOf } from '../insights/read/event-filters.ts';
+import { segmentOf } from '../insights/read/question.ts';
 
 /** Undefined where the project has no segment of that id. */
 export type FindSegment = (projectId: string, id: string) => Promise<Segment | undefined>;

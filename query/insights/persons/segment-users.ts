@@ -29,6 +29,7 @@ import { encodeCursor } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
 import { createBindings } from '../../filters/bindings.ts';
 import { kindsOf } from '../../filters/event-kinds.ts';
+import { checkSegments, fieldsBelow, ownFields, withMore } from '../../filters/segment-filter.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
 import { conditionIn, findSegments, idsIn, idsOf } from '../../segments/named-segments.ts';
 import { anyOf, both, eventCondition, groupsCondition } from '../read/event-condition.ts';
@@ -39,7 +40,6 @@ import {
   readListed,
   type SegmentSources,
 } from '../segments/listed-persons.ts';
-import { checkSegments, fieldsBelow, ownFields, withMore } from '../segments/segment-filter.ts';
 import { inSegments, keyTextSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
 import { keysBehind, mergedIds, type Person, personsOf, type ReadRows } from './persons-behind.ts';

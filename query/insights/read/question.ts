@@ -25,9 +25,9 @@ import type {
   QueryRequest,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Bindings, createBindings } from '../../filters/bindings.ts';
+import { checkSegments, fieldsBelow, isSegmentId } from '../../filters/segment-filter.ts';
 import type { JsonStandIns } from '../../json-codec.ts';
 import { momentMs } from '../../moment.ts';
-import { checkSegments, fieldsBelow, isSegmentId } from '../segments/segment-filter.ts';
 import { type EventCondition, groupsCondition } from './event-condition.ts';
 import { eventFiltersOf } from './event-filters.ts';
 import { bucketsOf } from './form-members.ts';

@@ -2,6 +2,13 @@
 // the zone is its project's, and without a range conditions look at all events.
 
 import type { Clock } from '../../../platform/clock.ts';
+import {
+  checkSegments,
+  isEmpty,
+  ownFields,
+  type SegmentFields,
+  type SegmentFilter,
+} from '../../filters/segment-filter.ts';
 import { profileKeySql } from '../../identity/identity-sql.ts';
 import {
   conditionIn,
@@ -15,13 +22,6 @@ import type { Question } from '../read/question.ts';
 import type { SourceName } from '../sources/ladder.ts';
 import { personJoinSql, userKeySql } from '../sql/persons.ts';
 import { conditionSql, memberSql } from './membership.ts';
-import {
-  checkSegments,
-  isEmpty,
-  ownFields,
-  type SegmentFields,
-  type SegmentFilter,
-} from './segment-filter.ts';
 
 export interface SegmentSources {
   findSegment: FindSegment;

@@ -1,7 +1,7 @@
 // Segments as a filter: those that a person has to be in, and those that they must not be in. Both lists together have
 // a bound, also where a request's come besides a question's or a dashboard's.
 
-import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
+import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
 
 /** Ids, as messages have them. */
 export interface SegmentFilter {
