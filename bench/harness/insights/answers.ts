@@ -35,6 +35,22 @@ export function pointsOfSeries(answers: readonly JsonObject[]): AnswerRow[] {
   );
 }
 
+/** The values of the groups of a series. */
+export function groupsOf(series: JsonObject): string[] {
+  return Object.values(series['breakdown'] ?? {}).map(String);
+}
+
+/** Rows of the cells of all cohorts of RETENTION. */
+export function cohortRows(answers: readonly JsonObject[]): AnswerRow[] {
+  return answers.flatMap((answer) =>
+    listOf(answer, 'retention', 'series').flatMap((series) =>
+      listOf(series, 'cohorts').flatMap((cohort) =>
+        pointRows(listOf(cohort, 'points'), ...groupsOf(series), secondsOf(cohort['cohort'])),
+      ),
+    ),
+  );
+}
+
 const tolerance = 1e-9;
 
 /** Throws with the first row that differs; floats may differ by a billionth. */

@@ -30,6 +30,17 @@ export function turned(asked: Asked, turn: number): Asked {
   return { ...asked, toMs: asked.toMs - (1 + (turn % (quarters - 1))) * quarterMs };
 }
 
+/** Their clocks change with those of the zone of all questions, so that answers are the same. */
+const otherZones = [
+  ...['Paris', 'Rome', 'Madrid', 'Vienna', 'Stockholm', 'Oslo', 'Copenhagen', 'Prague', 'Warsaw'],
+  ...['Budapest', 'Brussels', 'Amsterdam', 'Zurich', 'Belgrade'],
+];
+
+/** The same, as another question: kept days are those of a zone. */
+export function inOtherZone(asked: Asked, turn: number): Asked {
+  return { ...asked, timezone: `Europe/${otherZones[turn % otherZones.length]}` };
+}
+
 /** Bytes on disk of each table, for each stored event. */
 export async function storedBytes(stack: Stack): Promise<Table> {
   const text = await runStatement(

@@ -1,5 +1,5 @@
 // Every kind of question over 20 million events, warm: asked of the service, as the plainest SQL for the same answer on
-// the same rows, and as the plainest SQL on the layout of a well-known product family. They take turns, and all three
+// the same rows, and as the plainest SQL on the layout of a well-known product family. They take turns, and all of them
 // answer the same. The service finds past days kept, as in every question that was asked before; beside it stands what
 // it takes where no day is.
 
@@ -26,49 +26,61 @@ import {
   keepSegments,
   segmentQuestions,
 } from '../../harness/insights/segments/segment-questions.ts';
-import { rangeOf, storedBytes, turned } from '../../harness/insights/stored-range.ts';
+import { inOtherZone, rangeOf, storedBytes, turned } from '../../harness/insights/stored-range.ts';
 import { median, ratioOf } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
 import { withShop } from '../../harness/shop/stored-shop.ts';
-import { withHighestMiB } from '../../harness/usage.ts';
+import { threadCpuMs, withHighestMiB } from '../../harness/usage.ts';
 
-type Side = 'ours' | 'plain' | 'peer' | 'anew';
+/** `first` is ours where nobody asked before, `anew` the second time, when all days are counted, kept and answered. */
+type Side = 'ours' | 'plain' | 'peer' | 'first' | 'anew';
+type BySide = Record<Side, number[]>;
 
 interface Measured {
   question: Question;
   rows: number;
-  ms: Record<Side, number[]>;
+  ms: BySide;
+  /** Of the engine without its merges. */
+  cpuMs: BySide;
 }
 
 export const insightsBench = benchOf(
   'insights',
   'How soon is a question answered over 20 million events?',
   [...questions, ...segmentQuestions],
+  ['ours', 'plain', 'peer', 'anew'],
 );
 
 export const insightsPersonsBench = benchOf(
   'insights-persons',
   'How soon are the first hundred persons behind a number of 20 million events listed?',
   numberQuestions,
+  ['ours', 'plain', 'peer', 'anew'],
 );
 
 export const insightsMembersBench = benchOf(
   'insights-members',
   'How soon are the members of these questions answered?',
   memberQuestions,
+  ['ours', 'plain', 'first'],
 );
 
-function benchOf(name: string, question: string, asked: readonly Question[]): Bench {
+function benchOf(
+  name: string,
+  question: string,
+  asked: readonly Question[],
+  sides: readonly Side[],
+): Bench {
   const run: Bench['run'] = async (mode, session) => {
     const shop = shopOf(mode, systemClock.nowMs());
     return withShop(shop, mode, session, async (stack) => {
-      await makePeer(stack);
+      if (sides.includes('peer')) await makePeer(stack);
       const [measured, highest] = await withHighestMiB(stack, () =>
-        measureAll(stack, asked, shop.endMs, mode),
+        measureAll(stack, asked, sides, { endMs: shop.endMs, mode }),
       );
       const tables = [
-        speedTable(measured),
-        meansTable(measured, highest),
+        speedTable(measured, sides),
+        ...(sides.includes('peer') ? [meansTable(measured, highest)] : []),
         await storedBytes(stack),
       ];
       const answers = measured.map(({ question, rows }) => [question.name, rows]);
@@ -95,52 +107,67 @@ async function warmUp(stack: Stack, endMs: number, mode: Mode): Promise<void> {
 async function measureAll(
   stack: Stack,
   asked: readonly Question[],
-  endMs: number,
-  mode: Mode,
+  sides: readonly Side[],
+  { endMs, mode }: { endMs: number; mode: Mode },
 ): Promise<Measured[]> {
   await keepSegments(stack);
   await warmUp(stack, endMs, mode);
   const measured: Measured[] = [];
-  for (const question of asked) measured.push(await measure(stack, question, endMs, mode));
+  for (const question of asked) {
+    const range = await rangeOf(stack, question.days, endMs);
+    measured.push(await measure(stack, question, { range, sides, mode }));
+  }
   return measured;
+}
+
+interface MeasureOptions {
+  range: Asked;
+  sides: readonly Side[];
+  mode: Mode;
 }
 
 async function measure(
   stack: Stack,
   question: Question,
-  endMs: number,
-  mode: Mode,
+  { range, sides, mode }: MeasureOptions,
 ): Promise<Measured> {
   const { warmUps, counted } = asksOf[mode];
-  const range = await rangeOf(stack, question.days, endMs);
-  const ms: Record<Side, number[]> = { ours: [], plain: [], peer: [], anew: [] };
+  const ms: BySide = { ours: [], plain: [], peer: [], first: [], anew: [] };
+  const cpuMs: BySide = { ours: [], plain: [], peer: [], first: [], anew: [] };
   const timed = async (side: Side, turn: number, asked: Asked): Promise<AnswerRow[]> => {
-    const startMs = performance.now();
+    const engine = stack.pids().engine;
+    const [startMs, startCpuMs] = [performance.now(), threadCpuMs(engine)];
     const rows = await ask(stack, side, question, asked);
-    if (turn >= warmUps) ms[side].push(performance.now() - startMs);
+    if (turn < warmUps) return rows;
+    ms[side].push(performance.now() - startMs);
+    cpuMs[side].push(threadCpuMs(engine) - startCpuMs);
     return rows;
   };
   let answer: AnswerRow[] = [];
   for (let turn = 0; turn < warmUps + counted; turn++) {
     const asked = turned(range, turn);
-    const ours = await timed('ours', turn, asked);
     answer = await timed('plain', turn, asked);
     // A small shop may have nobody behind a number.
     const mayBeEmpty = mode === 'smoke' && question.persons !== undefined;
     check(mayBeEmpty || answer.length > 0, `${question.name} has an answer`);
-    checkSame(`${question.name}, ours and plain`, ours, answer);
-    const peer = await timed('peer', turn, asked);
-    checkSame(`${question.name}, peer and plain`, peer, answer);
+    for (const side of inTurns.filter((one) => sides.includes(one))) {
+      if (side === 'first' && !question.daysAreKept) continue;
+      const found = await timed(side, turn, side === 'first' ? inOtherZone(asked, turn) : asked);
+      checkSame(`${question.name}, ${side} and plain`, found, answer);
+    }
     if (turn === 0) await untilDaysMayBeKept(mode);
   }
   // Afterwards: the engine would clean up what was kept beside the other questions.
-  for (let turn = 0; turn < warmUps + counted; turn++) {
+  for (let turn = 0; sides.includes('anew') && turn < warmUps + counted; turn++) {
     await forgetDays(stack);
     // Another range, so that the whole answer is not kept either.
     await timed('anew', turn, turned(range, halfOfADay + turn));
   }
-  return { question, rows: answer.length, ms };
+  return { question, rows: answer.length, ms, cpuMs };
 }
+
+/** After plain SQL. */
+const inTurns: readonly Side[] = ['ours', 'peer', 'first'];
 
 async function ask(
   stack: Stack,
@@ -150,6 +177,7 @@ async function ask(
 ): Promise<AnswerRow[]> {
   switch (side) {
     case 'ours':
+    case 'first':
     case 'anew':
       return question.rowsOf(await askService(stack, question, asked));
     case 'plain':
@@ -168,30 +196,50 @@ async function askService(stack: Stack, question: Question, asked: Asked): Promi
   return [await askPersons(stack, question, asked, page)];
 }
 
-function speedTable(measured: readonly Measured[]): Table {
+interface Column {
+  name: string;
+  /** The column is there only where this side was asked. */
+  of?: Side;
+  tell(measured: Measured): string;
+}
+
+const columnsOfSpeed: readonly Column[] = [
+  { name: 'question', tell: ({ question }) => question.name },
+  { name: 'p50 ms', tell: ({ ms }) => median(ms.ours).toFixed(1) },
+  { name: 'least ms', tell: ({ ms }) => Math.min(...ms.ours).toFixed(1) },
+  { name: 'plain ms', tell: ({ ms }) => median(ms.plain).toFixed(1) },
+  { name: 'peer ms', of: 'peer', tell: ({ ms }) => median(ms.peer).toFixed(1) },
+  { name: 'of plain', tell: ({ ms }) => ratioOf(ms.ours, ms.plain).toFixed(2) },
+  { name: 'anew ms', of: 'anew', tell: ({ ms }) => median(ms.anew).toFixed(1) },
+  { name: 'anew of plain', of: 'anew', tell: ({ ms }) => ratioOf(ms.anew, ms.plain).toFixed(2) },
+  { name: 'first ms', of: 'first', tell: (one) => median(firstOf(one, one.ms)).toFixed(1) },
+  {
+    ...{ name: 'first of plain', of: 'first' },
+    tell: (one) => ratioOf(firstOf(one, one.ms), one.ms.plain).toFixed(2),
+  },
+  { name: 'engine CPU ms', tell: ({ cpuMs }) => median(cpuMs.ours).toFixed(1) },
+  { name: 'plain CPU ms', tell: ({ cpuMs }) => median(cpuMs.plain).toFixed(1) },
+  { name: 'CPU of plain', tell: ({ cpuMs }) => ratioOf(cpuMs.ours, cpuMs.plain).toFixed(2) },
+  {
+    ...{ name: 'first CPU of plain', of: 'first' },
+    tell: (one) => ratioOf(firstOf(one, one.cpuMs), one.cpuMs.plain).toFixed(2),
+  },
+  { name: 'peer / ours', of: 'peer', tell: ({ ms }) => ratioOf(ms.peer, ms.ours).toFixed(2) },
+  { name: 'days kept', tell: ({ question }) => (question.daysAreKept ? 'yes' : 'no') },
+  { name: 'rows', tell: ({ rows }) => String(rows) },
+];
+
+/** Where no day is kept, each time is as the first. */
+function firstOf({ question }: Measured, { first, ours }: BySide): number[] {
+  return question.daysAreKept ? first : ours;
+}
+
+function speedTable(measured: readonly Measured[], sides: readonly Side[]): Table {
+  const columns = columnsOfSpeed.filter(({ of = 'ours' }) => sides.includes(of));
   return {
     title: 'Milliseconds until the answer, warm; ratios are medians of the pairs',
-    columns: [
-      'question',
-      'p50 ms',
-      'least ms',
-      'plain ms',
-      'peer ms',
-      'of plain',
-      'anew ms',
-      'anew of plain',
-      'peer / ours',
-      'days kept',
-      'rows',
-    ],
-    rows: measured.map(({ question, rows, ms }) => [
-      ...[question.name, median(ms.ours).toFixed(1), Math.min(...ms.ours).toFixed(1)],
-      ...[median(ms.plain).toFixed(1), median(ms.peer).toFixed(1)],
-      ...[ratioOf(ms.ours, ms.plain).toFixed(2), median(ms.anew).toFixed(1)],
-      ratioOf(ms.anew, ms.plain).toFixed(2),
-      ratioOf(ms.peer, ms.ours).toFixed(2),
-      ...[question.daysAreKept ? 'yes' : 'no', String(rows)],
-    ]),
+    columns: columns.map(({ name }) => name),
+    rows: measured.map((one) => columns.map(({ tell }) => tell(one))),
   };
 }
 

@@ -36,7 +36,7 @@ export const countedSteps = (
 export function funnelOf(
   name: string,
   funnel: JsonObject,
-  parts: Pick<Question, 'sql'> & Partial<Pick<Question, 'rowsOf' | 'days'>>,
+  parts: Pick<Question, 'sql'> & Partial<Pick<Question, 'rowsOf' | 'days' | 'queries'>>,
 ): Question {
   const spec = {
     ...{ insightType: 'INSIGHT_TYPE_FUNNEL', conversionWindow: '86400s', funnel },

@@ -2,10 +2,10 @@
 
 import { dayMs } from '../../../../platform/clock.ts';
 import type { JsonObject } from '../../../../platform/json.ts';
-import { listOf, numberOf, pointRows, secondsOf } from '../answers.ts';
+import { cohortRows, groupsOf, listOf, numberOf, pointRows } from '../answers.ts';
 import type { Layout } from '../layout.ts';
 import { lifecycleStates, ofKind, persons } from '../person-questions.ts';
-import type { AnswerRow, Asked, Question } from '../question.ts';
+import type { Asked, Question } from '../question.ts';
 
 const view = 'page_view';
 /** Of breakdowns: a twentieth of the events, whose users' first ones fit into the memory of a question. */
@@ -13,24 +13,12 @@ const seen = 'product_viewed';
 const breakdowns = [{ property: '$browser' }];
 const byBrowser = ({ browser, time, eventId }: Layout): string =>
   `argMin(${browser}, (${time}, ${eventId})) AS value`;
-const groupsOf = (series: JsonObject): string[] =>
-  Object.values(series['breakdown'] ?? {}).map(String);
 
 const week = (layout: Layout, { timezone }: Asked): string =>
   `toStartOfWeek(${layout.time}, 1, '${timezone}')`;
 const seconds = (date: string, { timezone }: Asked): string =>
   `toUnixTimestamp(toDateTime(${date}, '${timezone}'))`;
 const moment = (ms: number): string => `fromUnixTimestamp64Milli(${ms})`;
-
-function cohortRows(answers: readonly JsonObject[]): AnswerRow[] {
-  return answers.flatMap((answer) =>
-    listOf(answer, 'retention', 'series').flatMap((series) =>
-      listOf(series, 'cohorts').flatMap((cohort) =>
-        pointRows(listOf(cohort, 'points'), ...groupsOf(series), secondsOf(cohort['cohort'])),
-      ),
-    ),
-  );
-}
 
 function weekly(name: string, more: JsonObject, sql: Question['sql']): Question {
   const hasGroups = 'breakdowns' in more;
@@ -188,7 +176,40 @@ const stickiness: Question = {
     GROUP BY value, days`,
 };
 
+function stickyUsers(name: string, more: JsonObject, sql: Question['sql']): Question {
+  const spec = { insightType: 'INSIGHT_TYPE_STICKINESS', events: [{ event: { kind: seen } }] };
+  return {
+    ...{ name, sql, daysAreKept: !('eventsPerUser' in more), days: 30 },
+    queries: [{ granularity: 'GRANULARITY_DAY', spec: { ...spec, ...more } }],
+    rowsOf: (answers) =>
+      answers.flatMap((answer) =>
+        listOf(answer, 'stickiness', 'points')
+          .filter(({ value }) => Number(value ?? 0) !== 0)
+          .map(({ buckets, events, value }) => [numberOf(buckets ?? events), numberOf(value)]),
+      ),
+  };
+}
+
+const cumulativeStickiness = stickyUsers(
+  'cumulative stickiness',
+  { cumulative: true },
+  (layout, asked) => `SELECT days, sum(users) OVER (ORDER BY days DESC) FROM (
+      SELECT days, count() AS users FROM (
+        SELECT uniqExact(toDate(${layout.time}, '${asked.timezone}')) AS days
+        ${persons(layout, asked, ofKind(layout, seen))} GROUP BY ${layout.user})
+      GROUP BY days)`,
+);
+
+/** Users of twenty events and more are one point. */
+const byEvents = stickyUsers(
+  'users by their number of events',
+  { eventsPerUser: {} },
+  (layout, asked) => `SELECT events, count() FROM (
+      SELECT least(count(), 20) AS events ${persons(layout, asked, ofKind(layout, seen))} GROUP BY ${layout.user})
+    GROUP BY events`,
+);
+
 export const returningMembers: readonly Question[] = [
   ...[firstEver, recurring, unbounded, grouped, rolling],
-  ...[lifecycle, stickiness],
+  ...[lifecycle, stickiness, cumulativeStickiness, byEvents],
 ];

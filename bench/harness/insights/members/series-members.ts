@@ -1,12 +1,12 @@
-// Members of TRENDS that count users or compare: formulas, several kinds in one series, users added up or of the days
-// before, each touch, and the period before.
+// Members of TRENDS and REVENUE: formulas, several kinds in one series, users added up or of the days before, each
+// touch, the period before, and numbers of properties.
 
 import { dayMs } from '../../../../platform/clock.ts';
 import type { JsonObject } from '../../../../platform/json.ts';
 import { listOf, pointRows } from '../answers.ts';
 import type { Layout } from '../layout.ts';
 import { ofKind, persons } from '../person-questions.ts';
-import { type AnswerRow, type Asked, dayOf, type Question } from '../question.ts';
+import { type AnswerRow, type Asked, dayOf, type Question, within } from '../question.ts';
 
 const days = 30;
 const aggregation = 'AGGREGATION_TYPE_UNIQUE_USERS';
@@ -120,6 +120,93 @@ const firstTouch = trends(
   { daysAreKept: false },
 );
 
+const price = { aggregationProperty: 'price' };
+
+/** Exact to the last digit, where plain SQL adds doubles up as they come. */
+const sum = trends(
+  'sum of prices',
+  {
+    events: [{ event: { kind: 'product_viewed' }, aggregation: 'AGGREGATION_TYPE_SUM', ...price }],
+  },
+  (layout, asked) => `SELECT 0, ${dayOf(layout, asked)} AS day, sum(${layout.double('price')})
+    FROM ${layout.from} WHERE ${within(layout, asked)} AND ${ofKind(layout, 'product_viewed')} GROUP BY day`,
+);
+
+/** Lists of values are not kept. */
+const differentPaths = trends(
+  'distinct paths',
+  {
+    events: [
+      {
+        event: { kind: view },
+        ...{ aggregation: 'AGGREGATION_TYPE_DISTINCT_VALUES', aggregationProperty: '$pathname' },
+      },
+    ],
+  },
+  (layout, asked) => `SELECT 0, ${dayOf(layout, asked)} AS day, uniqExact(${layout.pathname})
+    FROM ${layout.from} WHERE ${within(layout, asked)} AND ${ofKind(layout, view)} GROUP BY day`,
+  { daysAreKept: false },
+);
+
+const eventsPerUser = trends(
+  'events per user',
+  { events: [{ event: { kind: view }, aggregation: 'AGGREGATION_TYPE_PER_USER_AVG' }] },
+  (layout, asked) => `SELECT 0, ${dayOf(layout, asked)} AS day, count() / uniqExact(${layout.user})
+    ${persons(layout, asked, ofKind(layout, view))} GROUP BY day`,
+  { daysAreKept: false },
+);
+
+const addedUp = trends(
+  'cumulative events',
+  { events: [{ event: { kind: view }, aggregation: 'AGGREGATION_TYPE_TOTAL' }], cumulative: true },
+  (layout, asked) => `SELECT 0, day, sum(events) OVER (ORDER BY day) FROM (
+      SELECT ${dayOf(layout, asked)} AS day, count() AS events FROM ${layout.from}
+      WHERE ${within(layout, asked)} AND ${ofKind(layout, view)} GROUP BY day)`,
+);
+
+const groupedFormula = trends(
+  'A / B of two series of events, by browser',
+  {
+    events: ['purchase', view].map((kind) => ({
+      event: { kind },
+      aggregation: 'AGGREGATION_TYPE_TOTAL',
+    })),
+    formulas: [{ expression: 'A / B * 100' }],
+    breakdowns: [{ property: '$browser' }],
+  },
+  (layout, asked) => `SELECT browser, day, value FROM (
+      SELECT ${layout.browser} AS browser, ${dayOf(layout, asked)} AS day,
+        toFloat64(countIf(${layout.kind} = 'purchase')) AS x, toFloat64(countIf(${layout.kind} = '${view}')) AS y
+      FROM ${layout.from} WHERE ${within(layout, asked)} AND ${isOneOf(layout, ['purchase', view])} GROUP BY browser, day)
+    ARRAY JOIN [x, y, x / y * 100] AS value WHERE isFinite(value) AND value != 0`,
+);
+
+/** Of the payments of users. */
+const perPayingUser: Question = {
+  ...{ name: 'revenue per paying user', daysAreKept: false, days },
+  queries: [
+    {
+      granularity: 'GRANULARITY_DAY',
+      spec: {
+        insightType: 'INSIGHT_TYPE_REVENUE',
+        events: [{ event: { kind: 'purchase' }, revenue: 'REVENUE_MEASURE_PER_PAYING_USER' }],
+      },
+    },
+  ],
+  sql: (
+    layout,
+    asked,
+  ) => `SELECT ${layout.custom('currency')} AS currency, ${dayOf(layout, asked)} AS day,
+      sum(${layout.double('amount')}) / uniqExact(${layout.user})
+    ${persons(layout, asked, ofKind(layout, 'purchase'))} GROUP BY currency, day`,
+  rowsOf: (answers) =>
+    answers.flatMap((answer) =>
+      listOf(answer, 'revenue', 'series').flatMap((series) =>
+        pointRows(listOf(series, 'points'), String(series['currency'] ?? '')),
+      ),
+    ),
+};
+
 const dayUsers = (layout: Layout, asked: Asked): string =>
   `${dayOf(layout, asked)} AS day, uniqExact(${layout.user}) ${persons(layout, asked, ofKind(layout, view))} GROUP BY day`;
 
@@ -146,4 +233,5 @@ const compared = trends(
 export const seriesMembers: readonly Question[] = [
   ...[formula, kinds, cumulative, rolling],
   ...[everyTouch, firstTouch, compared],
+  ...[sum, differentPaths, eventsPerUser, addedUp, groupedFormula, perPayingUser],
 ];

@@ -96,6 +96,62 @@ const firstEntry = funnelOf(
   },
 );
 
+const several = funnelOf(
+  'funnel of 3 steps, two kinds in the last',
+  {},
+  {
+    queries: [
+      {
+        granularity: 'GRANULARITY_DAY',
+        spec: {
+          ...{ insightType: 'INSIGHT_TYPE_FUNNEL', conversionWindow: '86400s' },
+          events: [
+            { event: { kind: view } },
+            { event: { kind: cart } },
+            { event: { kinds: [purchase, 'share'] } },
+          ],
+        },
+      },
+    ],
+    sql: (layout, asked) =>
+      countedSteps(`SELECT windowFunnel(${dayMs})(${milliseconds(layout)}, ${layout.kind} = '${view}' AND ${layout.time} < ${until(asked)},
+          ${layout.kind} = '${cart}', ${layout.kind} IN ('${purchase}', 'share')) AS reached
+        ${persons(layout, windowed(asked), `${layout.kind} IN ('${view}', '${cart}', '${purchase}', 'share')`)} GROUP BY ${layout.user}`),
+  },
+);
+
+/** Of the browser of each user's first entry. */
+const byBrowser = funnelOf(
+  'funnel of 3 steps by browser',
+  {},
+  {
+    queries: [
+      {
+        granularity: 'GRANULARITY_DAY',
+        spec: {
+          ...{ insightType: 'INSIGHT_TYPE_FUNNEL', conversionWindow: '86400s' },
+          events: steps.map((kind) => ({ event: { kind } })),
+          breakdowns: [{ property: '$browser' }],
+        },
+      },
+    ],
+    sql: (layout, asked) => `SELECT value, step, countIf(reached >= step) FROM (
+        SELECT argMinIf(${layout.browser}, (${layout.time}, ${layout.eventId}),
+            ${layout.kind} = '${view}' AND ${layout.time} < ${until(asked)}) AS value,
+          ${reachedIn(layout, asked, steps)} AS reached ${fromSteps(layout, asked)} GROUP BY ${layout.user} HAVING reached > 0)
+      ARRAY JOIN [1, 2, 3] AS step GROUP BY value, step`,
+    rowsOf: (answers) =>
+      answers.flatMap((answer) =>
+        listOf(answer, 'funnel', 'series').flatMap((series) =>
+          listOf(series, 'steps').map((step, index) => [
+            ...Object.values(series['breakdown'] ?? {}).map(String),
+            ...[String(index + 1), numberOf(step['total'])],
+          ]),
+        ),
+      ),
+  },
+);
+
 const hops = 5;
 /** All events of a way are in memory at once. */
 const days = 7;
@@ -182,6 +238,6 @@ const ofUsers = flow(
 );
 
 export const wayMembers: readonly Question[] = [
-  ...[strict, excluding, holding, firstEntry],
+  ...[strict, excluding, holding, firstEntry, several, byBrowser],
   ...[fromEvent, toEvent, ofUsers],
 ];
