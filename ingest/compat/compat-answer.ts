@@ -55,21 +55,17 @@ export function compatAnswer(outcome: Outcome, answers: Answers, head: SentHead)
   return { ...answer, headers: { ...answer.headers, ...later } };
 }
 
-/** Why a project's settings take nothing: a minute later they may. What else a key may not, it never may. */
-const deniedBySettings: ReadonlySet<string> = new Set(['compat_off', 'origin']);
-
 function statusOf({ code, reason }: Refusal, answers: Answers): number {
-  const { overload, unreadable, denied = 403 } = answers;
+  const { overload, unreadable, tooLarge, denied } = answers;
   switch (code) {
     case 'invalid_argument':
-      return reason === 'body_size' && unreadable !== 200 ? 413 : unreadable;
+      return reason === 'body_size' ? tooLarge : unreadable;
     case 'unauthenticated':
     case 'not_found':
-      return 401;
+      return denied ?? 401;
     case 'permission_denied':
-      return deniedBySettings.has(reason) ? denied : 403;
     case 'unimplemented':
-      return 403;
+      return denied ?? 403;
     case 'resource_exhausted':
     case 'unavailable':
     case 'deadline_exceeded':

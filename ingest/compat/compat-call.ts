@@ -7,6 +7,7 @@ import type { Lease } from '../../platform/http/bodies/request-memory.ts';
 import { peerAddressOf } from '../../platform/http/caller-request.ts';
 import type { HttpAnswer } from '../../platform/http/plain/plain-request.ts';
 import { isObject } from '../../platform/json.ts';
+import type { Log } from '../../platform/log.ts';
 import { readWithin } from '../rpc/accept.ts';
 import { type Refusal, refusal, violationRefusal } from '../rpc/answer.ts';
 import { type Principal, principalOrRefusal } from '../rpc/authenticate.ts';
@@ -22,6 +23,7 @@ export interface CallOptions {
   parts: ItemParts;
   /** The families that a project's setting names. */
   familiesOf: (projectId: string) => readonly string[];
+  log: Log;
 }
 
 interface Call {
@@ -45,7 +47,10 @@ export async function serveCall(options: CallOptions, call: Call): Promise<HttpA
   // Before the body tells the family: one whose SDK reads the answer. The others look at its status alone.
   const unknown = call.endpoints.find(({ answers }) => answers.refused) ?? call.endpoints[0];
   if (unknown === undefined) return undefined;
-  const served = await serve(options, call);
+  const served = await serve(options, call).catch((error: unknown): Served => {
+    options.log.error({ err: error }, 'a request of another vendor’s SDK failed');
+    return { outcome: refusal('internal', 'internal', 'internal error') };
+  });
   if (served === undefined) return undefined;
   const { outcome, endpoint = unknown } = served;
   const { metrics } = options.parts.events;
@@ -191,7 +196,9 @@ async function principalOf(
   const { authenticate, senders } = options.parts.events;
   const credentials = from === 'url' ? { apiKeyParam: text } : { apiKey: text };
   const principal = principalOrRefusal(await authenticate(accessMethod, credentials));
-  if ('kind' in principal) return principal;
+  if ('kind' in principal) {
+    return { ...principal, message: `the key of the request’s ${from}: ${principal.message}` };
+  }
   const refused = senders.refusalOf(principal, call.head.headers.origin);
   return refused === undefined ? principal : told(options, call, principal, refused);
 }

@@ -2,27 +2,21 @@
 // Tried behind every path of our own. One request's events are compat-call.ts's.
 
 import type { NodeHttpRoute } from '../../platform/http/http.ts';
-import type { Log } from '../../platform/log.ts';
-import { refusal } from '../rpc/answer.ts';
 import { writeAnswer } from '../rpc/http-answer.ts';
-import { compatAnswer, fixedAnswer, preflightAnswer } from './compat-answer.ts';
+import { fixedAnswer, preflightAnswer } from './compat-answer.ts';
 import { type CallOptions, serveCall } from './compat-call.ts';
 import type { CollectEndpoint, Endpoint, SentHead } from './endpoint.ts';
 import { endpointsOf } from './families.ts';
 
 export interface CompatOptions extends CallOptions {
   onPreflight: () => void;
-  log: Log;
 }
-
-/** Longer queries are no SDK's; shorter ones are read. */
-const maxQueryCharacters = 16_384;
 
 export function createCompatRoute(options: CompatOptions): NodeHttpRoute {
   const { log, onPreflight } = options;
   return (request, response, { path, query }, bodies) => {
     const endpoints = endpointsOf(path);
-    if (endpoints.length === 0 || query.length > maxQueryCharacters) return false;
+    if (endpoints.length === 0) return false;
     const { method, headers } = request;
     if (method === 'OPTIONS') {
       if (headers['access-control-request-method'] !== undefined) onPreflight();
@@ -38,19 +32,10 @@ export function createCompatRoute(options: CompatOptions): NodeHttpRoute {
       return true;
     }
     const collecting = endpoints.filter((endpoint) => takes(endpoint, method, head));
-    const [first] = collecting;
-    if (first === undefined) return false;
+    if (collecting.length === 0) return false;
     void bodies.memory.during(async (lease) => {
-      const answer = await serveCall(options, {
-        head,
-        endpoints: collecting,
-        request,
-        bodies,
-        lease,
-      }).catch((error: unknown) => {
-        log.error({ err: error }, 'a request of another vendor’s SDK failed');
-        return compatAnswer(refusal('internal', 'internal', 'internal error'), first.answers, head);
-      });
+      const call = { head, endpoints: collecting, request, bodies, lease };
+      const answer = await serveCall(options, call);
       bodies.answerUnread(request);
       writeAnswer(response, answer, log);
     });
@@ -59,11 +44,7 @@ export function createCompatRoute(options: CompatOptions): NodeHttpRoute {
 }
 
 /** A GET without parameters is somebody's who looks for a page. */
-function takes(
-  endpoint: Endpoint,
-  method: string,
-  { query }: SentHead,
-): endpoint is CollectEndpoint {
-  if (endpoint.kind !== 'collect') return false;
-  return method === 'POST' || (endpoint.takesGet === true && query.size > 0);
+function takes(endpoint: Endpoint, method: string, head: SentHead): endpoint is CollectEndpoint {
+  if (endpoint.kind !== 'collect' || endpoint.hasHead?.(head) === false) return false;
+  return method === 'POST' || (endpoint.takesGet === true && head.query.size > 0);
 }

@@ -40,7 +40,9 @@ export interface Answers {
   overload: 429 | 503;
   /** Where the request cannot be read and never will be: what the SDK takes as the end of it. */
   unreadable: 200 | 400;
-  /** Where the project's settings take nothing of this, as they may a minute later. 403 unless given. */
+  /** The same of a body that is too large; 413 only where the SDK sends it again in parts, or never again. */
+  tooLarge: 200 | 400 | 413;
+  /** Of a key that opens nothing, and of what its project does not take. 401 and 403 unless given. */
   denied?: 503;
   /** The body of a refusal; Connect's unless given. */
   refused?: (status: number, message: string) => AnswerBody;
@@ -50,6 +52,8 @@ export interface Answers {
 export interface CollectEndpoint {
   kind: 'collect';
   family: CompatFamily;
+  /** Whether the head, which tells it, is this family's. */
+  hasHead?: (head: SentHead) => boolean;
   /** The path's requests of other families are told by this; `json` is the body. */
   claims?: (head: SentHead, json: unknown) => boolean;
   keyOf: (head: SentHead, json: unknown) => SentKey | undefined;
@@ -89,6 +93,7 @@ export const usualAnswers: Answers = {
   accepted: { status: 200, body: () => ok },
   overload: 503,
   unreadable: 400,
+  tooLarge: 413,
 };
 
 export const jsonBody = json;

@@ -129,6 +129,8 @@ const collect: CollectEndpoint = {
   answers: {
     ...usualAnswers,
     accepted: { status: 200, body: () => ({ text: 'ok', type: 'text/plain' }) },
+    // What is answered 413 stays first in the SDK's queue, and nothing behind it is sent.
+    tooLarge: 400,
   },
   takesGet: true,
 };

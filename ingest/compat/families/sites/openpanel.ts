@@ -23,6 +23,7 @@ const answers: Answers = {
   ...usualAnswers,
   accepted: { status: 200, body: () => jsonBody({ deviceId: '', sessionId: '' }) },
   unreadable: 200,
+  tooLarge: 200,
 };
 
 /** The secret of a server is a private key, where there is one. */
@@ -113,7 +114,7 @@ function traitsOf(payload: JsonObject): JsonObject {
 const collect: CollectEndpoint = {
   kind: 'collect',
   family: 'openpanel',
-  claims: ({ headers }) => headers['openpanel-client-id'] !== undefined,
+  hasHead: ({ headers }) => headers['openpanel-client-id'] !== undefined,
   keyOf,
   decode,
   answers,
