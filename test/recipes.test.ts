@@ -96,6 +96,15 @@ describe.each(['nginx', 'caddy'] as const)('%s', (name) => {
   );
 
   it.runIf(isHere)(
+    'hands no cookies of the site on, with which headers would be too long',
+    async () => {
+      const bySite: Parameters<typeof view>[0] = (path, options) => proxy.send(site, path, options);
+      const others = { 'x-one': 'x'.repeat(7_500), 'x-two': 'x'.repeat(2_000) };
+      await view(bySite, '127.0.0.2', { ...others, cookie: `session=${'c'.repeat(7_500)}` });
+    },
+  );
+
+  it.runIf(isHere)(
     'hands batches on that are long, and answers that go on, at the instance’s own name',
     async () => {
       const text = { stringValue: 'x'.repeat(1_000) };
