@@ -62,7 +62,12 @@ Plausible({ domain: '${key}', apiHost: '${origin}' });`,
   {
     id: 'umami',
     name: 'Umami',
-    snippet: ({ origin, key }) => `umami.init({ websiteId: '${key}', hostUrl: '${origin}' });`,
+    snippet: ({
+      origin,
+      key,
+    }) => `<script defer src="script.js" data-website-id="${key}" data-host-url="${origin}"></script>
+// On a server:
+umami.init({ websiteId: '${key}', hostUrl: '${origin}' });`,
   },
   {
     id: 'openpanel',
@@ -77,25 +82,38 @@ Plausible({ domain: '${key}', apiHost: '${origin}' });`,
   {
     id: 'snowplow',
     name: 'Snowplow',
-    snippet: ({ origin, key }) => `newTracker('sp', '${origin}', { appId: '${key}' });`,
+    snippet: ({ origin, key }) => `newTracker('sp', '${origin}', { appId: '${key}' });
+// On a server:
+newTracker({ namespace: 'sp', appId: '${key}' }, { endpoint: '${origin}' });`,
   },
   {
     id: 'matomo',
     name: 'Matomo',
-    snippet: ({ origin, key }) => `new MatomoTracker('${key}', '${origin}/matomo.php');`,
+    snippet: ({ origin, key }) => `_paq.push(['setTrackerUrl', '${origin}/matomo.php']);
+_paq.push(['setSiteId', '${key}']);
+// On a server:
+new MatomoTracker('${key}', '${origin}/matomo.php');`,
   },
   {
     id: 'ga4',
     name: 'GA4',
     snippet: ({ origin, key }) => `window.minimalAnalytics = {
   trackingId: '${key}', analyticsEndpoint: '${origin}/g/collect',
-};`,
+};
+// On a server:
+fetch('${origin}/mp/collect?measurement_id=${key}', {
+  method: 'POST', body: JSON.stringify({ client_id, events }),
+});`,
   },
   {
     id: 'rybbit',
     name: 'Rybbit',
-    snippet: ({ origin, key }) =>
-      `rybbit.init({ analyticsHost: '${origin}/api', siteId: '${key}' });`,
+    snippet: ({
+      origin,
+      key,
+    }) => `rybbit.init({ analyticsHost: '${origin}/api', siteId: '${key}' });
+// On a server:
+new Rybbit({ analyticsHost: '${origin}/api', siteId: '${key}', apiKey: '${key}' });`,
   },
 ];
 
