@@ -7,6 +7,8 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { inputRows } from '../../test/harness/history/input-rows.ts';
 import { hasTestData, testData } from '../../test/harness/test-data.ts';
+import { readJsonItems } from './json-values.ts';
+import { maxLineBytes } from './lines.ts';
 import { openInputs } from './open-input.ts';
 import type { Form } from './rows.ts';
 
@@ -74,6 +76,21 @@ it('a JSON list gives its items, however it is broken into lines', async () => {
   await expect(values(written('cut.json', '[{"a":1},{'), 'json list')).rejects.toThrow(
     'the list does not end',
   );
+});
+
+it('a JSON list is read to its end where all of it is one line, and however its bytes come', async () => {
+  const long = [{ a: 'x'.repeat(maxLineBytes / 2) }, { b: 'y'.repeat(maxLineBytes / 2) }, { c: 1 }];
+  expect(await values(written('line.json', JSON.stringify(long)), 'json list')).toEqual(long);
+  const text = '\ufeff[\n{"a":"\\\\\\"]ü"},\n{"b":[1]}\n]';
+  async function* single() {
+    for (const byte of Buffer.from(text)) yield Buffer.of(byte);
+  }
+  const items: unknown[] = [];
+  for await (const item of readJsonItems(single())) items.push(item);
+  expect(items).toEqual([
+    { number: 2, text: '{"a":"\\\\\\"]ü"}' },
+    { number: 3, text: '{"b":[1]}' },
+  ]);
 });
 
 it('a folder gives its files in the order of names, without those that begin with a point', async () => {

@@ -27,13 +27,15 @@ export async function* readRows(
     yield* parquetRows(content.path, name, form);
     return;
   }
-  const lines = readLines(content.open(onBytes), form === 'lines' ? maxLogLineBytes : undefined);
+  const chunks = content.open(onBytes);
+  if (form === 'json list') {
+    for await (const item of readJsonItems(chunks)) yield [parsed(item)];
+    return;
+  }
+  const lines = readLines(chunks, form === 'lines' ? maxLogLineBytes : undefined);
   switch (form) {
     case 'json lines':
       for await (const some of lines) yield jsonRows(some);
-      return;
-    case 'json list':
-      for await (const item of readJsonItems(lines)) yield [parsed(item)];
       return;
     case 'tabs':
       for await (const some of lines) {
