@@ -1,4 +1,4 @@
-// What a ready event takes of memory: an import holds a hundred thousand of them.
+// What a ready event takes of memory, of which an import holds a hundred thousand, and which drafts become none.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -39,4 +39,22 @@ it('holds its text, and not the parts of which the text was made', () => {
   const characters = events.reduce((sum, { text }) => sum + text.length, 0) / events.length;
   expect(events).toHaveLength(5_000);
   expect(perEvent / characters).toBeLessThan(1.4);
+});
+
+it.each([
+  [undefined, 'required'],
+  [Number.NaN, 'required'],
+  [-1, 'time_early'],
+  [Number.NEGATIVE_INFINITY, 'time_early'],
+  [Number.POSITIVE_INFINITY, 'time_ahead'],
+  [receiveTimeMs + 49 * 3_600_000, 'time_ahead'],
+])('an event of the moment %s is left out, and not taken for one of now', (timeMs, rule) => {
+  const draft = new EventDraft('imported');
+  draft.timeMs = timeMs;
+  draft.distinctId = 'ada';
+  const told: unknown[] = [];
+  const ready = checkEvents([{ draft, number: 7 }], context, (number, violation) =>
+    told.push([number, violation.field, violation.rule]),
+  );
+  expect({ ready, told }).toEqual({ ready: [], told: [[7, 'occurTime', rule]] });
 });

@@ -4,7 +4,8 @@
 import { type DraftedEvent, type EventRules, keptEvents } from '../../ingest/compat/kept-events.ts';
 import type { DraftContext, EventDraft } from '../../ingest/compat/mapping/event-draft.ts';
 import type { Violation } from '../../ingest/validation/violation.ts';
-import { maxBodyBytes } from '../../platform/limits.ts';
+import { maxBodyBytes, maxOccurTimeAheadMs, minOccurTimeMs } from '../../platform/limits.ts';
+import type { Rule } from '../../proto/wire/rules.ts';
 import type { ReadyEvent } from './ready-event.ts';
 
 /** `number`: the row's. `kept`: under another kind. */
@@ -45,9 +46,9 @@ export function checkEvents(
     characters = 0;
   };
   for (const { draft, number } of drafts) {
-    const missing = missingOf(draft);
-    if (missing !== undefined) {
-      tell(number, missing, false);
+    const fault = faultOf(draft, receiveTimeMs);
+    if (fault !== undefined) {
+      tell(number, { index: -1, ...fault }, false);
       continue;
     }
     const written = draft.write(context);
@@ -59,11 +60,16 @@ export function checkEvents(
   return ready;
 }
 
-/** A live event without a time occurs when it comes, and without an id is of who sends it: neither holds here. */
-function missingOf({ timeMs, distinctId }: EventDraft): Violation | undefined {
-  if (timeMs === undefined) return { index: -1, field: 'occurTime', rule: 'required' };
-  if (distinctId === undefined || distinctId === '') {
-    return { index: -1, field: 'distinctId', rule: 'required' };
-  }
-  return undefined;
+/**
+ * A live event without a time, or with one that no timestamp can name, occurs when it comes, and without an id is of who
+ * sends it: neither holds here.
+ */
+function faultOf(
+  { timeMs = Number.NaN, distinctId = '' }: EventDraft,
+  nowMs: number,
+): { field: string; rule: Rule } | undefined {
+  if (Number.isNaN(timeMs)) return { field: 'occurTime', rule: 'required' };
+  if (timeMs < minOccurTimeMs) return { field: 'occurTime', rule: 'time_early' };
+  if (timeMs > nowMs + maxOccurTimeAheadMs) return { field: 'occurTime', rule: 'time_ahead' };
+  return distinctId === '' ? { field: 'distinctId', rule: 'required' } : undefined;
 }
