@@ -1,7 +1,7 @@
 // Amplitude's export, which has the events as they came, with the names of its own columns.
 
 import { decodeAmplitude } from '../../ingest/compat/families/amplitude.ts';
-import { idText, timeMsOf } from '../../ingest/compat/mapping/sent-values.ts';
+import { idText, textOf, timeMsOf } from '../../ingest/compat/mapping/sent-values.ts';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { countryCode } from '../describe/country-names.ts';
 import { putDescribed } from '../describe/described.ts';
@@ -14,7 +14,8 @@ const unset = 'EMPTY';
 
 function decode(value: unknown, sink: RowSink): string | undefined {
   if (!isObject(value)) return reasons.row_object;
-  const time = utcMs(value['event_time']);
+  // `2026-03-04 09:15:00.123000`, which is in UTC.
+  const time = timeMsOf(textOf(value['event_time']));
   if (time === undefined) return reasons.event_time;
   const { events, calls } = decodeAmplitude(undefined, { events: [sentForm(value, time)] });
   const [draft] = events;
@@ -31,11 +32,6 @@ function decode(value: unknown, sink: RowSink): string | undefined {
   sink.event(draft);
   for (const call of calls) sink.call(call, time);
   return undefined;
-}
-
-/** `2026-03-04 09:15:00.123000` in UTC, whatever the machine's zone. */
-function utcMs(text: unknown): number | undefined {
-  return typeof text === 'string' ? timeMsOf(`${text.replace(' ', 'T')}Z`) : undefined;
 }
 
 /** The row as the SDK's request for it. */

@@ -225,6 +225,14 @@ describe('Matomo', () => {
   });
 });
 
+it('Amplitude’s times are in UTC, whether they say so or not', () => {
+  const times = ['2026-03-04 09:15:00.000000', '2026-03-04T09:15:00Z'];
+  const rows = times.map((event_time) => ({ event_type: 'x', event_time, user_id: 'ada' }));
+  const { events } = decodeAll('amplitude', rows);
+  const occurTime = '2026-03-04T09:15:00.000Z';
+  expect(events).toMatchObject([{ occurTime }, { occurTime }]);
+});
+
 it('Amplitude’s unset values are no traits', () => {
   const row = {
     ...{ event_type: '$identify', event_time: '2026-03-04 09:15:00.000000', uuid: projectId },

@@ -78,8 +78,9 @@ function decode(value: unknown, sink: RowSink): string | undefined {
   if (value.length === 1 && value[0] === '') return undefined;
   if (value.length !== columnCount) return reasons.row_columns;
   const at = (place: number): string | undefined => textOf(value[place - 1]);
-  const time =
-    utcMs(at(columns.trueTime)) ?? utcMs(at(columns.derived)) ?? utcMs(at(columns.collector));
+  // `2026-03-04 09:15:00.223`, which is in UTC; a fraction of none is left out.
+  const times = [columns.trueTime, columns.derived, columns.collector];
+  const time = times.map((place) => timeMsOf(at(place))).find((ms) => ms !== undefined);
   if (time === undefined) return reasons.event_time;
   const item: Record<string, unknown> = { e: codes.get(at(columns.event) ?? ''), ttm: time };
   for (const [parameter, place] of Object.entries(sent)) item[parameter] = at(place);
@@ -119,8 +120,3 @@ const texts = [
   ['$utmContent', columns.content],
   ['$utmCampaign', columns.campaign],
 ] as const;
-
-/** `2026-03-04 09:15:00.223` in UTC; a fraction of none is left out. */
-function utcMs(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : timeMsOf(`${text.replace(' ', 'T').replace(/Z$/, '')}Z`);
-}

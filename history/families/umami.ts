@@ -55,7 +55,7 @@ function dataOf(row: JsonObject): unknown {
     case '3':
       return text === 'true';
     case '4': {
-      const timeMs = utcMs(row['date_value']) ?? utcMs(text);
+      const timeMs = timeMsOf(known(row['date_value'])) ?? timeMsOf(text);
       return timeMs === undefined ? text : new Date(timeMs).toISOString();
     }
     case '5':
@@ -78,7 +78,8 @@ function decode(
   data: readonly [key: string, value: unknown][],
   sink: RowSink,
 ): string | undefined {
-  const timeMs = utcMs(row['created_at']);
+  // `2026-03-04 09:15:00` in UTC, or with the offset that Postgres writes.
+  const timeMs = timeMsOf(known(row['created_at']));
   if (timeMs === undefined) return reasons.event_time;
   const type = known(row['event_type']);
   if (type === performance) return reasons.no_action;
@@ -153,14 +154,4 @@ function addressOf(host: unknown, path: unknown, query: string): string | undefi
   const [hostname, pathname] = [known(host), known(path) ?? '/'];
   if (hostname === undefined) return known(path);
   return `https://${hostname}${pathname}${query === '' ? '' : `?${query}`}`;
-}
-
-/** `2026-03-04 09:15:00` in UTC, or with the offset that Postgres writes. */
-function utcMs(value: unknown): number | undefined {
-  const text = known(value)?.replace(' ', 'T');
-  if (text === undefined) return undefined;
-  if (/[+-]\d\d(:?\d\d)?$|Z$/.test(text.slice(10))) {
-    return timeMsOf(text.replace(/([+-]\d\d)$/, '$1:00'));
-  }
-  return timeMsOf(`${text}Z`);
 }

@@ -30,7 +30,7 @@ it.each([
   ...['2026-03-04T09:15:00Z', '2026-03-04T09:15:00.1Z', '2026-03-04T09:15:00.123456+00:00'],
   ...['2026-03-04T09:15:00.999999999-05:30', '2024-02-29T23:59:59.999Z', '2026-02-30T00:00:00Z'],
   ...['2026-02-29T00:00:00Z', '2026-03-04T24:00:00Z', '2026-03-04T09:15:60Z', '2026-03-04'],
-  ...['2026-03-04T09:15', '2026-03-04T09:15:00', '2026-03-04 09:15:00Z', '2026-3-4T9:15:00Z'],
+  ...['2026-03-04 09:15:00Z', '2026-03-04 10:15:00.123456+01', '2026-3-4T9:15:00Z'],
   ...[
     '0099-01-01T00:00:00Z',
     '1969-12-31T23:59:59.999Z',
@@ -41,4 +41,19 @@ it.each([
 ])('%s is the moment that Date reads', (text) => {
   const ms = Date.parse(text);
   expect(timeMsOf(text)).toBe(Number.isNaN(ms) ? undefined : ms);
+});
+
+it('a time without a zone is in UTC, whatever the zone of the machine', () => {
+  const zone = process.env['TZ'];
+  process.env['TZ'] = 'America/New_York';
+  try {
+    expect(Date.parse('2026-03-04T09:15')).not.toBe(Date.parse('2026-03-04T09:15Z'));
+    for (const text of ['2026-03-04T09:15', '2026-03-04 09:15:00', '2026-03-04 09:15:00.123456']) {
+      expect(timeMsOf(text)).toBe(Date.parse(`${text}Z`));
+    }
+    expect(timeMsOf('2026-03-04')).toBe(Date.parse('2026-03-04'));
+  } finally {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  }
 });

@@ -136,7 +136,7 @@ function putVariables({ properties }: EventDraft, text: string | null): void {
 function timeOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (/^\d{1,12}$/.test(text)) return Number(text) * 1_000;
-  return timeMsOf(`${text.replace(' ', 'T')}Z`);
+  return timeMsOf(text);
 }
 
 const collect: CollectEndpoint = {
