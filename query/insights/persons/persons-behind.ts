@@ -28,8 +28,6 @@ import { readEventsSql } from '../sql/read-events.ts';
 export type ReadRows = (statement: Statement, maxRows: number) => Promise<unknown[][]>;
 
 export interface Person {
-  /** In hex. */
-  key: string;
   distinctId: string;
   profile: MessageInitShape<typeof TopKProfileSchema>;
 }
@@ -106,7 +104,7 @@ export async function personsOf(
     const { externalId = '' } = record ?? {};
     const properties = record && traitsMessage(record, question.standIns);
     return {
-      ...{ key, distinctId: externalId || (ids.get(key) ?? '') },
+      distinctId: externalId || (ids.get(key) ?? ''),
       profile: { id, externalId, ...(properties && { properties }) },
     };
   });

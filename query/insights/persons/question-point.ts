@@ -46,7 +46,7 @@ export function readPoint(
   if (spec === undefined) throw invalidArgument('point.spec', 'is required');
   const request = { timeRange, granularity, timezone, weekStart, ...(asOf && { asOf }) };
   const counted = countedSpec(spec, point);
-  const asked = within('point.', () =>
+  const asked = within(() =>
     readQuestion(projectId, create(QueryRequestSchema, { ...request, spec: counted })),
   );
   const { cells, without = [], ...range } = cellsOf(asked, spec, point);
@@ -159,7 +159,7 @@ function ofBucket(question: Question, window: Window | undefined, place: number)
 /** Of all buckets whose mean it is. */
 function ofMean(question: Question, spec: InsightQuerySpec, point: QuestionPoint): Counted {
   const place = placeOf(question, point, 'bucket');
-  const { fromMs, buckets } = within('point.', () => withEarlierBuckets({ ...question, spec }));
+  const { fromMs, buckets } = within(() => withEarlierBuckets({ ...question, spec }));
   return { fromMs, buckets, cells: buckets.slice(place, place + spec.movingAverage) };
 }
 
@@ -226,7 +226,7 @@ function ofState(question: Question, point: QuestionPoint): Counted {
 function activeCells({ buckets, spec }: Question, point: QuestionPoint): number[] {
   const { activeBuckets, events } = point;
   if (spec.eventsPerUser !== undefined) {
-    const bounds = within('point.', () => readBounds(spec.eventsPerUser ?? { bounds: [] }));
+    const bounds = within(() => readBounds(spec.eventsPerUser ?? { bounds: [] }));
     const place = bounds.indexOf(events);
     if (place < 0) throw invalidArgument('point.events', 'must be one of the bounds');
     return bounds.slice(place, spec.cumulative ? undefined : place + 1);
@@ -268,13 +268,13 @@ function groupOf({ bindings, breakdownKeys }: Question, point: QuestionPoint): s
   });
 }
 
-/** Names the fields of what is read by the path at which it stands. */
-function within<T>(path: string, read: () => T): T {
+/** Names the fields of what is read below `point`, where they stand. */
+function within<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
     const { code, rawMessage } = ConnectError.from(error);
     if (!(error instanceof ConnectError) || !rawMessage.startsWith('spec')) throw error;
-    throw new ConnectError(`${path}${rawMessage}`, code);
+    throw new ConnectError(`point.${rawMessage}`, code);
   }
 }

@@ -27,6 +27,7 @@ export function comparedRange(
 
 /** `comeMs`: how far the range has come. */
 function rangeOf(compare: Compare, zone: string, range: Range, comeMs: number): Range {
+  const come = { fromMs: range.fromMs, toMs: comeMs };
   switch (compare) {
     case Compare.PREVIOUS_PERIOD: {
       const fromMs = startBefore(range, zone);
@@ -34,13 +35,11 @@ function rangeOf(compare: Compare, zone: string, range: Range, comeMs: number): 
       return { fromMs, toMs: Math.min(fromMs + comeMs - range.fromMs, range.fromMs) };
     }
     case Compare.PREVIOUS_WEEK:
-      return shifted({ fromMs: range.fromMs, toMs: comeMs }, zone, (wall) => wall - 7 * dayMs);
+      return shifted(come, zone, (wall) => wall - 7 * dayMs);
     case Compare.PREVIOUS_MONTH:
-      return shifted({ fromMs: range.fromMs, toMs: comeMs }, zone, (wall) => monthsBefore(wall, 1));
+      return shifted(come, zone, (wall) => monthsBefore(wall, 1));
     case Compare.PREVIOUS_YEAR:
-      return shifted({ fromMs: range.fromMs, toMs: comeMs }, zone, (wall) =>
-        monthsBefore(wall, 12),
-      );
+      return shifted(come, zone, (wall) => monthsBefore(wall, 12));
     default:
       throw invalidArgument('spec.compare', `${Number(compare)} is not known`);
   }

@@ -23,8 +23,8 @@ export interface EventCondition {
   sql: string;
   /** It names user_key. */
   usesUser: boolean;
-  /** It looks at nothing but the kind: `is` where that is one, 'kinds' where they are several. */
-  kind: 'every' | { is: string } | 'kinds' | 'filtered';
+  /** Whether it looks at nothing but the kind: that is one of one kind, or of several. */
+  kind: 'every' | 'one kind' | 'some kinds' | 'filtered';
 }
 
 interface Scope {
@@ -71,7 +71,7 @@ function kindOf(event: EventFilter): EventCondition['kind'] {
   if (event.filters.length > 0) return 'filtered';
   const [only, ...others] = kindsOf(event);
   if (only === undefined) return 'every';
-  return others.length === 0 ? { is: only } : 'kinds';
+  return others.length === 0 ? 'one kind' : 'some kinds';
 }
 
 /** Filter groups; `parent` is their place in the request. Throws invalid_argument. */
@@ -117,7 +117,7 @@ export function anyOf(conditions: readonly EventCondition[]): EventCondition {
   return {
     sql: `(${[only, ...others].map(({ sql }) => sql).join(' OR ')})`,
     usesUser: conditions.some(({ usesUser }) => usesUser),
-    kind: conditions.some(({ kind }) => kind === 'filtered') ? 'filtered' : 'kinds',
+    kind: conditions.some(({ kind }) => kind === 'filtered') ? 'filtered' : 'some kinds',
   };
 }
 

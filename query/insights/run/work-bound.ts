@@ -33,22 +33,21 @@ const usualParts = 10;
 type Counted = Pick<StoredVersion, 'events'>;
 
 /**
- * Throws resource_exhausted that names the field below `parent`. `look` is at the events of the question's range, and
- * only taken where the form is dear.
+ * Throws resource_exhausted that names the field. `look` is at the events of the question's range, and only taken where
+ * the form is dear.
  */
 export async function checkWork(
   question: Question,
   look: () => Promise<Counted>,
   { signal }: Pick<Deadline, 'signal'>,
-  parent = '',
 ): Promise<void> {
   if (workOf(question).parts <= usualParts) return;
   const { events } = await unlessLeft(look(), signal);
-  const refusal = tooMuchWork(question, events, parent);
+  const refusal = tooMuchWork(question, events);
   if (refusal !== undefined) throw refusal;
 }
 
-/** The refusal of a question over so many events; undefined for one that may run. */
+/** The refusal of a question over so many events, naming the field below `parent`; undefined for one that may run. */
 export function tooMuchWork(
   question: Question,
   events: number,

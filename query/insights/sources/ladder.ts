@@ -108,15 +108,10 @@ export function keepsDays(question: Question, need: Need): boolean {
 
 /** Nothing that a customer has named. */
 function nameOf(question: Question, { count, of, groups = [] }: Need): string {
-  const events = {
-    every: '',
-    kinds: ', of some kinds',
-    filtered: ', of filtered events',
-    one: ', of one kind',
-  };
   const { kind } = both(question.everyEvent, of);
+  const events = kind === 'every' ? '' : `, of ${kind === 'filtered' ? 'filtered events' : kind}`;
   const by = groups.length === 0 ? '' : `, by ${groups.length} groups`;
-  return `${count}${events[typeof kind === 'string' ? kind : 'one']}${by}`;
+  return `${count}${events}${by}`;
 }
 
 const ofAsOf = 'as_of: sums do not tell when an event was received';

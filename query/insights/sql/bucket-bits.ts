@@ -8,7 +8,7 @@ export function bitColumns(buckets: number): string[] {
 }
 
 /** The numbers that have the one bit of the bucket whose place is `place`, SQL; one for each of bitColumns. */
-export function bitsOfPlace(buckets: number, place = 'place'): string[] {
+export function bitsOfPlace(buckets: number, place: string): string[] {
   const words = bitColumns(buckets);
   if (words.length === 1) return [`bitShiftLeft(toUInt64(1), ${place})`];
   return words.map(

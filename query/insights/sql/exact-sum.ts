@@ -93,8 +93,8 @@ export function nearestDoubleSql(sum: string, count?: string): string {
       ['floor', `bitShiftLeft(${greatest}, ${placeBits - 2}) + bitShiftRight(${rest}, 3)`],
       ['has_more', `bitAnd(${rest}, 7) != 0`],
       ['size', 'toUInt256(abs(floor)) - (floor < 0 AND has_more)'],
-      ['dropped', `toInt32(greatest(${binaryExponentSql('size')} - 120, 0))`],
-      ['has_more', `has_more OR ${hasBitsSql('size', 'dropped')}`],
+      ['dropped', `toInt32(greatest(${sizeExponentSql} - 120, 0))`],
+      ['has_more', `has_more OR ${hasBitsSql('dropped')}`],
       ['size', 'toUInt128(bitShiftRight(size, dropped))'],
       ...(count === undefined
         ? []
@@ -104,11 +104,8 @@ export function nearestDoubleSql(sum: string, count?: string): string {
           ] as const)),
       ['power', `dropped + ${placeBits} * ${place} - ${placeBits - 2 + leastExponent}`],
       // So that 62 bits stay, or fewer where the last one is a quarter of the least double.
-      ['cut', `greatest(${binaryExponentSql('size')} - 61, ${-leastExponent - 2} - power, 0)`],
-      [
-        'kept',
-        `bitOr(bitShiftRight(size, cut), toUInt128(has_more OR ${hasBitsSql('size', 'cut')}))`,
-      ],
+      ['cut', `greatest(${sizeExponentSql} - 61, ${-leastExponent - 2} - power, 0)`],
+      ['kept', `bitOr(bitShiftRight(size, cut), toUInt128(has_more OR ${hasBitsSql('cut')}))`],
       ['power', 'toInt32(power + cut)'],
       ['half', 'intDiv(power, 2)'],
     ],
@@ -154,14 +151,12 @@ function letSql(
   );
 }
 
-/** Of an unsigned number: its own, or one more or less where it is near a power of 2. */
-function binaryExponentSql(unsigned: string): string {
-  return `(toInt32(bitShiftRight(reinterpretAsUInt64(toFloat64(${unsigned})), ${mantissaBits})) - ${exponentBias})`;
-}
+/** The binary exponent of `size`, which is unsigned, or one more or less where it is near a power of 2. */
+const sizeExponentSql = `(toInt32(bitShiftRight(reinterpretAsUInt64(toFloat64(size)), ${mantissaBits})) - ${exponentBias})`;
 
-/** Whether any of the lowest bits is set. */
-function hasBitsSql(unsigned: string, bits: string): string {
-  return `bitShiftLeft(bitShiftRight(${unsigned}, ${bits}), ${bits}) != ${unsigned}`;
+/** Whether any of the lowest bits of `size` is set. */
+function hasBitsSql(bits: string): string {
+  return `bitShiftLeft(bitShiftRight(size, ${bits}), ${bits}) != size`;
 }
 
 /** From -1,022 to 1,023. */

@@ -105,7 +105,7 @@ function readSql(
   question: Question,
   condition: EventCondition,
   groups: readonly string[],
-  more: Partial<Range> = {},
+  more: Partial<Range>,
 ): string {
   const range = { fromMs: question.fromMs, toMs: question.toMs, ...more };
   noteEvents(question, { count: 'users in order', of: condition, groups, range });
