@@ -6,7 +6,7 @@ import {
   type PropertyFilter,
   PropertySource,
 } from '../../proto/gen/common/v1/filter_pb.js';
-import { invalidArgument } from '../http/answers/invalid-argument.ts';
+import { invalidArgument, notKnown } from '../http/answers/invalid-argument.ts';
 import { hasMoreCodePoints, maxPropertyKeyCodePoints } from '../limits.ts';
 import { type Bound, type DecimalNumber, parseDecimal } from './numeric-range.ts';
 
@@ -72,11 +72,8 @@ export function compared<Condition>(
     }
     case FilterOperator.UNSPECIFIED:
       throw invalidArgument(`${path}.operator`, 'is required');
-    default: {
-      // JSON and binary requests both can hold a number that no operator has.
-      const unknown: never = operator;
-      throw invalidArgument(`${path}.operator`, `${Number(unknown)} is not an operator`);
-    }
+    default:
+      throw notKnown(`${path}.operator`, operator, 'is not an operator');
   }
 }
 
@@ -135,10 +132,8 @@ export function propertyKey(filter: PropertyFilter, path: string): string {
       throw invalidArgument(field, 'a custom property does not start with $');
     case PropertySource.PROFILE:
       throw invalidArgument(`${path}.source`, 'events have AUTO and CUSTOM properties only');
-    default: {
-      const unknown: never = source;
-      throw invalidArgument(`${path}.source`, `${Number(unknown)} is not a source`);
-    }
+    default:
+      throw notKnown(`${path}.source`, source, 'is not a source');
   }
 }
 

@@ -2,7 +2,7 @@
 // carries the last profile's place. Running the statement is ordered-page.ts's.
 
 import { checkPropertyText } from '../../platform/filters/filter-rules.ts';
-import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
+import { invalidArgument, notKnown } from '../../platform/http/answers/invalid-argument.ts';
 import { type ListRequest, ProfileOrder } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { openCursor, sealCursor } from '../cursor.ts';
 import type { Bindings } from '../filters/bindings.ts';
@@ -65,10 +65,8 @@ export function readProfileOrder(
     case ProfileOrder.TRAIT:
       checkPropertyText(orderTrait, 'orderTrait');
       return byTrait(bindings.bind('String', orderTrait));
-    default: {
-      const unknown: never = orderBy;
-      throw invalidArgument('orderBy', `${Number(unknown)} is not an order`);
-    }
+    default:
+      throw notKnown('orderBy', orderBy, 'is not an order');
   }
 }
 

@@ -10,7 +10,7 @@ import {
   looksForPart,
 } from '../../platform/filters/filter-bounds.ts';
 import { checkPropertyName, heldByAbsence } from '../../platform/filters/filter-rules.ts';
-import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
+import { invalidArgument, notKnown } from '../../platform/http/answers/invalid-argument.ts';
 import {
   LogicalOperator,
   type PropertyFilter,
@@ -119,10 +119,8 @@ function combine(
       return allOf(conditions);
     case LogicalOperator.OR:
       return conditions.length < 2 ? allOf(conditions) : anyOf(conditions);
-    default: {
-      const unknown: never = operator;
-      throw invalidArgument(path, `${Number(unknown)} is not an operator`);
-    }
+    default:
+      throw notKnown(path, operator, 'is not an operator');
   }
 }
 
@@ -174,10 +172,8 @@ function oneCondition(filter: PropertyFilter, path: string, bindings: Bindings):
     }
     case PropertySource.CUSTOM:
       throw invalidArgument(`${path}.source`, 'profiles have traits and the source AUTO only');
-    default: {
-      const unknown: never = source;
-      throw invalidArgument(`${path}.source`, `${Number(unknown)} is not a source`);
-    }
+    default:
+      throw notKnown(`${path}.source`, source, 'is not a source');
   }
 }
 

@@ -5,7 +5,7 @@ import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { RowReader } from '../../platform/clickhouse/select-rows.ts';
 import { type Clock, dayMs } from '../../platform/clock.ts';
-import { invalidArgument } from '../../platform/http/answers/invalid-argument.ts';
+import { invalidArgument, notKnown } from '../../platform/http/answers/invalid-argument.ts';
 import { hasMoreCodePoints, maxPropertyKeyCodePoints } from '../../platform/limits.ts';
 import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
 import {
@@ -89,10 +89,8 @@ function checkedKey(key: string, source: PropertySource): string {
     case PropertySource.CUSTOM:
       if (!key.startsWith('$')) return key;
       throw invalidArgument('propertyKey', 'a custom property does not start with $');
-    default: {
-      const unknown: never = source;
-      throw invalidArgument('source', `${Number(unknown)} is not a source`);
-    }
+    default:
+      throw notKnown('source', source, 'is not a source');
   }
 }
 

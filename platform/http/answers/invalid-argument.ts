@@ -6,3 +6,8 @@ import { Code, ConnectError } from '@connectrpc/connect';
 export function invalidArgument(field: string, rule: string): ConnectError {
   return new ConnectError(`${field}: ${rule}`, Code.InvalidArgument);
 }
+
+/** For the end of a switch: JSON and binary requests can hold a number that no name of an enum has. */
+export function notKnown(field: string, value: never, rule = 'is not known'): ConnectError {
+  return invalidArgument(field, `${Number(value)} ${rule}`);
+}

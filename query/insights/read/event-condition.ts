@@ -3,7 +3,7 @@
 
 import { checkGroups } from '../../../platform/filters/filter-bounds.ts';
 import { checkPropertyName, heldByAbsence } from '../../../platform/filters/filter-rules.ts';
-import { invalidArgument } from '../../../platform/http/answers/invalid-argument.ts';
+import { invalidArgument, notKnown } from '../../../platform/http/answers/invalid-argument.ts';
 import {
   type EventFilter,
   LogicalOperator,
@@ -132,10 +132,8 @@ function combine(conditions: readonly string[], operator: LogicalOperator, path:
       return all(conditions);
     case LogicalOperator.OR:
       return `(${conditions.join(' OR ')})`;
-    default: {
-      const unknown: never = operator;
-      throw invalidArgument(path, `${Number(unknown)} is not an operator`);
-    }
+    default:
+      throw notKnown(path, operator, 'is not an operator');
   }
 }
 

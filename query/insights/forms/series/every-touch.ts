@@ -1,7 +1,7 @@
 // Users of a breakdown who count in each group that has one of their events. Lists of users become numbers when nothing
 // more is added to them, so that the group of all others counts each user once.
 
-import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
+import { invalidArgument, notKnown } from '../../../../platform/http/answers/invalid-argument.ts';
 import { AggregationType, Touch } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
@@ -14,7 +14,7 @@ export function checkTouch({ spec, breakdowns }: Question): void {
   const { touch, events } = spec;
   if (touch === Touch.UNSPECIFIED) return;
   if (touch !== Touch.FIRST && touch !== Touch.EVERY) {
-    throw invalidArgument('spec.touch', `${Number(touch)} is not known`);
+    throw notKnown('spec.touch', touch);
   }
   if (breakdowns.length === 0) throw invalidArgument('spec.touch', 'is for breakdowns');
   const { UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER } = AggregationType;

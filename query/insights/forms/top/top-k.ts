@@ -1,7 +1,7 @@
 // TOP_K: the greatest groups of events, by a property, the kind or the user.
 
 import { create } from '@bufbuild/protobuf';
-import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
+import { invalidArgument, notKnown } from '../../../../platform/http/answers/invalid-argument.ts';
 import {
   AggregationType,
   LeftOut_Reason,
@@ -84,10 +84,8 @@ function readDimension({ dimension, property }: TopKQuery): Dimension {
       return { by: 'user' };
     case TopKQuery_Dimension.UNSPECIFIED:
       throw invalidArgument('spec.topK.dimension', 'is required');
-    default: {
-      const unknown: never = dimension;
-      throw invalidArgument('spec.topK.dimension', `${Number(unknown)} is not a dimension`);
-    }
+    default:
+      throw notKnown('spec.topK.dimension', dimension, 'is not a dimension');
   }
 }
 

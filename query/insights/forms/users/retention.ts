@@ -5,7 +5,7 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { dayMs } from '../../../../platform/clock.ts';
-import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
+import { invalidArgument, notKnown } from '../../../../platform/http/answers/invalid-argument.ts';
 import {
   Granularity,
   RetentionQuery_First,
@@ -85,10 +85,8 @@ function readFirst(first: RetentionQuery_First): CohortRules['first'] {
       return 'ever';
     case RetentionQuery_First.RECURRING:
       return 'recurring';
-    default: {
-      const unknown: never = first;
-      throw invalidArgument('spec.retention.first', `${Number(unknown)} is not known`);
-    }
+    default:
+      throw notKnown('spec.retention.first', first);
   }
 }
 

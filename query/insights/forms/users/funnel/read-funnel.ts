@@ -2,7 +2,10 @@
 
 import type { Duration } from '@bufbuild/protobuf/wkt';
 import { dayMs } from '../../../../../platform/clock.ts';
-import { invalidArgument } from '../../../../../platform/http/answers/invalid-argument.ts';
+import {
+  invalidArgument,
+  notKnown,
+} from '../../../../../platform/http/answers/invalid-argument.ts';
 import type { EventFilter } from '../../../../../proto/gen/common/v1/filter_pb.js';
 import {
   type FunnelExclusion,
@@ -99,7 +102,7 @@ function readOrder(order: Order | undefined): Funnel['order'] {
     case Order.STRICT:
       return 'strict';
     default:
-      throw notOneOf('order', order);
+      throw notKnown('spec.funnel.order', order);
   }
 }
 
@@ -112,12 +115,8 @@ function readReentry(reentry: Reentry | undefined): boolean {
     case Reentry.FIRST:
       return true;
     default:
-      throw notOneOf('reentry', reentry);
+      throw notKnown('spec.funnel.reentry', reentry);
   }
-}
-
-function notOneOf(field: string, value: never): Error {
-  return invalidArgument(`spec.funnel.${field}`, `${Number(value)} is not one of its values`);
 }
 
 function readExclusions(

@@ -2,7 +2,10 @@
 // one; which links stay is decided here. flow-moves.ts has the statement.
 
 import { create } from '@bufbuild/protobuf';
-import { invalidArgument } from '../../../../../platform/http/answers/invalid-argument.ts';
+import {
+  invalidArgument,
+  notKnown,
+} from '../../../../../platform/http/answers/invalid-argument.ts';
 import type { EventFilter } from '../../../../../proto/gen/common/v1/filter_pb.js';
 import {
   LeftOut_Reason,
@@ -85,10 +88,8 @@ function readProperty({ nodeKind, nodeProperty }: UserFlowQuery): string | undef
       return undefined;
     case UserFlowQuery_NodeKind.PROPERTY:
       return readBreakdown(nodeProperty, 'spec.userFlow.nodeProperty');
-    default: {
-      const unknown: never = nodeKind;
-      throw invalidArgument('spec.userFlow.nodeKind', `${Number(unknown)} is no kind of node`);
-    }
+    default:
+      throw notKnown('spec.userFlow.nodeKind', nodeKind, 'is no kind of node');
   }
 }
 
@@ -99,10 +100,8 @@ function isOfUsers({ groupBy }: UserFlowQuery): boolean {
       return false;
     case UserFlowQuery_GroupBy.USER:
       return true;
-    default: {
-      const unknown: never = groupBy;
-      throw invalidArgument('spec.userFlow.groupBy', `${Number(unknown)} is not known`);
-    }
+    default:
+      throw notKnown('spec.userFlow.groupBy', groupBy);
   }
 }
 
