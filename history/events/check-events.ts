@@ -61,8 +61,8 @@ export function checkEvents(
 }
 
 /**
- * A live event without a time, or with one that no timestamp can name, occurs when it comes, and without an id is of who
- * sends it: neither holds here.
+ * A live event without a time, or with one that no timestamp can name, occurs when it comes, and without an id is of
+ * who sends it: neither holds here.
  */
 function faultOf(
   { timeMs = Number.NaN, distinctId = '' }: EventDraft,
