@@ -21,6 +21,7 @@ export const reasons = {
   row_json: 'no JSON: the line is damaged',
   row_object: 'no record: the line holds something else',
   row_columns: 'another number of columns than the format has',
+  row_quote: 'a quote that is not closed: what follows it, up to 1 MiB, is taken for its text',
   row_length: 'longer than 8 MiB',
   event_name: 'without a name of an event',
   event_time: 'without a time that can be read',

@@ -3,56 +3,78 @@
 import type { Line } from './lines.ts';
 
 /** Longer rows are no export's: a quote was not closed. */
-const maxRowCharacters = 8 * 1_048_576;
+const maxRowCharacters = 1_048_576;
 
-/** `fields` is undefined where the row has another number of values than the header. */
 export interface CsvRow {
   number: number;
-  fields: Readonly<Record<string, string>> | undefined;
+  /** Its fields by name. */
+  value: Readonly<Record<string, string>> | undefined;
+  problem?: 'row_columns' | 'row_quote';
 }
 
 export async function* readCsv(lines: AsyncIterable<Line[]>): AsyncGenerator<CsvRow[]> {
-  let header: string[] | undefined;
-  let open: Line | undefined;
+  let header: readonly string[] | undefined;
+  let row: OpenRow | undefined;
   for await (const some of lines) {
     const rows: CsvRow[] = [];
-    for (const line of some) {
-      const whole = open === undefined ? line : { ...open, text: `${open.text}\n${line.text}` };
-      open = undefined;
-      if (whole.text === '') continue;
-      const values = valuesOf(whole.text);
-      if (values === undefined && whole.text.length < maxRowCharacters) open = whole;
-      else if (header === undefined) header = values ?? [];
-      else rows.push({ number: whole.number, fields: byName(header, values ?? []) });
+    for (const { number, text } of some) {
+      if (row === undefined && text === '') continue;
+      row ??= { number, values: [], quoted: undefined, characters: 0 };
+      if (!closes(row, text) && row.characters < maxRowCharacters) continue;
+      if (header === undefined) header = row.values;
+      else rows.push(rowOf(row, header));
+      row = undefined;
     }
     if (rows.length > 0) yield rows;
   }
-  if (open !== undefined) yield [{ number: open.number, fields: undefined }];
+  if (row !== undefined) yield [rowOf(row, [])];
 }
 
-function byName(header: readonly string[], values: readonly string[]): CsvRow['fields'] {
-  if (values.length !== header.length) return undefined;
-  return Object.fromEntries(header.map((name, index) => [name, values[index] ?? '']));
+function rowOf({ number, values, quoted }: OpenRow, header: readonly string[]): CsvRow {
+  if (quoted !== undefined) return { number, value: undefined, problem: 'row_quote' };
+  if (values.length !== header.length) {
+    return { number, value: undefined, problem: 'row_columns' };
+  }
+  const value = Object.fromEntries(header.map((name, index) => [name, values[index] ?? '']));
+  return { number, value };
 }
 
-/** Undefined where a quote is not closed: the row goes on in the next line. */
-function valuesOf(text: string): string[] | undefined {
-  if (!text.includes('"')) return text.split(',');
-  const values: string[] = [];
+/** A row of which some lines are read. */
+interface OpenRow {
+  number: number;
+  values: string[];
+  /** The lines of a value whose quote is not closed yet. */
+  quoted: string[] | undefined;
+  characters: number;
+}
+
+/** Reads the row's next line; false where a quote is open at its end, and the row goes on in the line behind it. */
+function closes(row: OpenRow, text: string): boolean {
+  row.characters += text.length + 1;
+  if (row.quoted === undefined && !text.includes('"')) {
+    row.values = text.split(',');
+    return true;
+  }
   for (let at = 0; at <= text.length; ) {
-    if (text[at] !== '"') {
-      const comma = text.indexOf(',', at);
-      const end = comma < 0 ? text.length : comma;
-      values.push(text.slice(at, end));
-      at = end + 1;
-      continue;
+    if (row.quoted === undefined) {
+      if (text[at] !== '"') {
+        const comma = text.indexOf(',', at);
+        const end = comma < 0 ? text.length : comma;
+        row.values.push(text.slice(at, end));
+        at = end + 1;
+        continue;
+      }
+      row.quoted = [];
+      at++;
     }
-    const end = closingQuote(text, at + 1);
-    if (end < 0) return undefined;
-    values.push(text.slice(at + 1, end).replaceAll('""', '"'));
+    const end = closingQuote(text, at);
+    row.quoted.push(text.slice(at, end < 0 ? undefined : end));
+    if (end < 0) return false;
+    row.values.push(row.quoted.join('\n').replaceAll('""', '"'));
+    row.quoted = undefined;
     at = end + 2;
   }
-  return values;
+  return true;
 }
 
 /** A doubled quote is one of the text. */

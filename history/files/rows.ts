@@ -14,7 +14,7 @@ export interface Row {
   /** A JSON value, the fields of a CSV's or TSV's line, or a line's text. */
   value: unknown;
   /** Why there is none. */
-  problem?: 'row_json' | 'row_columns' | 'row_length';
+  problem?: 'row_json' | 'row_columns' | 'row_quote' | 'row_length';
 }
 
 /** Throws an UnreadableFile, and what the file's reading throws. */
@@ -43,13 +43,7 @@ export async function* readRows(
       }
       return;
     case 'csv':
-      for await (const some of readCsv(lines)) {
-        yield some.map(({ number, fields }) =>
-          fields === undefined
-            ? { number, value: fields, problem: 'row_columns' }
-            : { number, value: fields },
-        );
-      }
+      yield* readCsv(lines);
       return;
     case 'lines':
       for await (const some of lines) {
