@@ -54,7 +54,7 @@ function exportSample(name: string, file: string): Sample {
     const told: string[] = [];
     const drafts: { draft: EventDraft; number: number }[] = [];
     const inputs = await openInputs([testData('history', file)]);
-    for (const input of family.order?.(inputs) ?? inputs) {
+    for (const input of (await family.order?.(inputs)) ?? inputs) {
       for await (const rows of readRows(input, family.form, () => {})) {
         for (const { value, number } of rows) {
           const why = family.decode(value, {

@@ -56,7 +56,7 @@ export async function runImport(options: ImportOptions): Promise<void> {
     writeSessions(events);
     await sender?.send(events);
   };
-  for (const input of inOrder(family, options.inputs)) {
+  for (const input of (await family.order?.(options.inputs)) ?? options.inputs) {
     for await (const { events, said } of decodedOf(input, projectId, options)) {
       for (const event of events) {
         tally.addEvent(event);
@@ -86,10 +86,6 @@ function createCalls(service: Service, sendsTraits: boolean, tally: Tally): Call
     ...{ service, sendsTraits },
     onViolation: ({ place }, violation) => tally.refuse(violation, false, place),
   });
-}
-
-function inOrder({ order }: HistoryFamily, inputs: readonly Input[]): readonly Input[] {
-  return order === undefined ? inputs : order([...inputs]);
 }
 
 interface Decoded {

@@ -1,10 +1,14 @@
 // What single rows of exports become, where the samples do not tell: kinds that Millrace checks, ids, times, and rows
 // that hold nothing.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { IdentityCall } from '../../ingest/compat/mapping/identity-call.ts';
 import { checkEvents, type NumberedDraft } from '../events/check-events.ts';
 import { familyOf } from '../families.ts';
+import { openInputs } from '../files/open-input.ts';
 import { reasons } from './history-family.ts';
 
 const nowMs = Date.UTC(2026, 10, 20);
@@ -174,6 +178,22 @@ describe('Umami', () => {
         autoProperties: { $url: text('https://a.example/p?a=1&gclid=1') },
       },
     ]);
+  });
+
+  it('has its data first, whatever the names of the files', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'millrace-umami-'));
+    try {
+      const headers = ['website_id,event_id,event_type', '"event_id","data_key"', 'event_id'];
+      const paths = headers.map((header, index) => {
+        const path = join(directory, `${index} of all.csv`);
+        writeFileSync(path, `${header}\n`);
+        return path;
+      });
+      const ordered = await familyOf('umami', undefined)?.order?.(await openInputs(paths));
+      expect(ordered?.map(({ name }) => paths.indexOf(name))).toEqual([1, 0, 2]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it('takes the nulls and offsets of dumps, and leaves out what measures', () => {

@@ -37,7 +37,7 @@ export interface HistoryFamily {
   name: string;
   form: Form;
   /** The order in which files must be read. */
-  order?: (inputs: Input[]) => Input[];
+  order?: (inputs: readonly Input[]) => Promise<readonly Input[]>;
   /** Whether an option moves the times of events that an earlier import may have stored. */
   hasZone?: boolean;
   /** A sentence where the first rows of a file show that it would be read wrongly. */

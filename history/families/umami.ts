@@ -6,6 +6,7 @@ import { objectIn, textOf, timeMsOf } from '../../ingest/compat/mapping/sent-val
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { countryCode } from '../describe/country-names.ts';
 import { putDescribed } from '../describe/described.ts';
+import { readLines } from '../files/lines.ts';
 import type { Input } from '../files/open-input.ts';
 import { UnreadableFile } from '../files/unreadable-file.ts';
 import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
@@ -26,8 +27,7 @@ export function createUmami(): HistoryFamily {
   };
   return {
     ...{ name: 'umami', form: 'csv' },
-    // The data must be known before its events are read.
-    order: (inputs) => inputs.toSorted((one, other) => rankOf(one) - rankOf(other)),
+    order: dataFirst,
     decode(row, sink) {
       if (!isObject(row)) return reasons.row_object;
       const event = textOf(row['website_event_id']) ?? textOf(row['event_id']);
@@ -39,8 +39,21 @@ export function createUmami(): HistoryFamily {
   };
 }
 
-function rankOf({ name }: Input): number {
-  return name.includes('event_data') ? 0 : 1;
+/** The data must be known before its events are read. Its header tells it, whatever the name of its file. */
+async function dataFirst(inputs: readonly Input[]): Promise<readonly Input[]> {
+  if (inputs.length < 2) return inputs;
+  const [data, others]: [Input[], Input[]] = [[], []];
+  for (const input of inputs) ((await hasData(input)) ? data : others).push(input);
+  return [...data, ...others];
+}
+
+async function hasData({ content, bytes }: Input): Promise<boolean> {
+  // Standard input is read once.
+  if (content.kind !== 'bytes' || bytes === 0) return false;
+  for await (const [header] of readLines(content.open(() => {}))) {
+    return header?.text.includes('data_key') === true;
+  }
+  return false;
 }
 
 /** A null, as dumps of databases write it. */

@@ -123,12 +123,17 @@ async function* rejoined(
   others: AsyncIterator<Buffer>,
   onBytes: OnBytes,
 ): AsyncGenerator<Buffer> {
-  onBytes(first.length);
-  yield first;
-  for (;;) {
-    const next = await others.next();
-    if (next.done === true) return;
-    onBytes(next.value.length);
-    yield next.value;
+  try {
+    onBytes(first.length);
+    yield first;
+    for (;;) {
+      const next = await others.next();
+      if (next.done === true) return;
+      onBytes(next.value.length);
+      yield next.value;
+    }
+  } finally {
+    // Whoever looked at the first rows alone leaves the file.
+    await others.return?.();
   }
 }
