@@ -11,6 +11,7 @@ import { readJsonItems } from './json-values.ts';
 import { maxLineBytes } from './lines.ts';
 import { openInputs } from './open-input.ts';
 import type { Form } from './rows.ts';
+import { UnreadableFile } from './unreadable-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-files-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -105,9 +106,41 @@ it('a JSON list is read to its end where all of it is one line, and however its 
 
 it('a folder gives its files in the order of names, without those that begin with a point', async () => {
   mkdirSync(join(directory, 'days/2'), { recursive: true });
-  for (const name of ['days/2/a', 'days/1', 'days/.hidden']) written(name, '{}');
+  mkdirSync(join(directory, 'days/.git'));
+  for (const name of ['days/2/a', 'days/1', 'days/.hidden', 'days/.git/a']) written(name, '{}');
   const names = (await openInputs([join(directory, 'days')])).map(({ name }) => name);
   expect(names).toEqual([join(directory, 'days/1'), join(directory, 'days/2/a')]);
+});
+
+it('a zip gives no file that a system put into it', async () => {
+  const names = ['a/b.json', '__MACOSX/a/._b.json', 'a/.DS_Store'];
+  const content = Buffer.from('{"n":1}');
+  const zip = zipOf(names.map((name) => ({ name, content, isDeflated: true })));
+  expect(await values(written('system.zip', zip), 'json lines')).toEqual([{ n: 1 }]);
+});
+
+const parquet = Buffer.from('PAR1 and more');
+
+it.each([
+  ['Parquet in a gzip', gzipSync(parquet), 'is Parquet, which is read as a file of its own'],
+  [
+    'Parquet in a zip',
+    zipOf([{ name: 'p', content: parquet, isDeflated: true }]),
+    ': p is Parquet, which is read as a file of its own',
+  ],
+  ['a gzip in a gzip', gzipSync(gzipSync('{}')), 'is gzipped twice'],
+  ['Parquet without its end', parquet, 'is no whole Parquet file'],
+  ['UTF-16', Buffer.from('\ufeff{}', 'utf16le'), 'is in UTF-16, as PowerShell writes'],
+])('%s is refused in a sentence', async (_, content, why) => {
+  const read = values(written('odd', content), 'json lines');
+  await expect(read).rejects.toThrow(UnreadableFile);
+  await expect(read).rejects.toThrow(why);
+});
+
+it('a line that is too long says so, of whatever characters it is made', async () => {
+  const line = JSON.stringify('ü'.repeat(maxLineBytes / 2));
+  const rows = await inputRows(written('long.jsonl', `${line}\n1\n`), 'json lines');
+  expect(rows.map(({ problem }) => problem)).toEqual(['row_length', undefined]);
 });
 
 it.each([

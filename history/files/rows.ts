@@ -61,8 +61,13 @@ async function* parquetRows(path: string, name: string, form: Form): AsyncGenera
   // Its packages take a tenth of the command's start.
   const { readParquet } = await import('./parquet.ts');
   let number = 0;
-  for await (const rows of readParquet(path)) {
-    yield rows.map((value) => ({ number: ++number, value }));
+  try {
+    for await (const rows of readParquet(path)) {
+      yield rows.map((value) => ({ number: ++number, value }));
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UnreadableFile(`${name} is no whole Parquet file: ${why}`);
   }
 }
 
@@ -72,11 +77,16 @@ function jsonRows(lines: readonly Line[]): Row[] {
   return rows;
 }
 
+/** The last character may be cut. */
+const maxCharacterBytes = 4;
+
 function parsed({ number, text }: Line): Row {
   if (text.length >= maxLineBytes) return { number, value: undefined, problem: 'row_length' };
   try {
     return { number, value: JSON.parse(text) };
   } catch {
-    return { number, value: undefined, problem: 'row_json' };
+    // Of a longer line the first bytes are given, which may be fewer characters.
+    const isLong = Buffer.byteLength(text) >= maxLineBytes - maxCharacterBytes;
+    return { number, value: undefined, problem: isLong ? 'row_length' : 'row_json' };
   }
 }
