@@ -9,7 +9,7 @@ import { quarterMs } from '../read/time-buckets.ts';
 import { allBits, bitColumns, placeBits } from '../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../sql/bucket-place.ts';
 import { inSegments, personJoinSql, userKeySql } from '../sql/persons.ts';
-import { readEventsSql, withinRanges } from '../sql/read-events.ts';
+import { readEventsSql, senderColumns, withinRanges } from '../sql/read-events.ts';
 import { cutBy } from './cut.ts';
 import { keptProfiles } from './kept-profiles.ts';
 import { sourceOf } from './ladder.ts';
@@ -42,7 +42,7 @@ function readsOf(question: Question, { condition, buckets }: Activity, range: Ra
   const raw = (part: Range, more = condition): string => {
     const bits = placeBits(buckets.length, (bit) => `groupBitOr(${bit})`);
     const place = bucketPlaceSql(question, buckets);
-    const columns = { place, sender_key: 'profile_key', is_cookieless: 'cookieless' };
+    const columns = { place, ...senderColumns };
     // Added up first, merges are looked up for each profile and not for each event: a third less.
     return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, ${bits}
       FROM (${readEventsSql(question, { condition: more, columns, ...part })}) GROUP BY sender_key`;
@@ -76,7 +76,7 @@ export function profileEventsSql(asked: Question, condition: EventCondition): st
   // Not added up here: the days would wait for it, which takes longer than it saves.
   const edges = readEventsSql(question, {
     condition: both(condition, withinRanges(cut.rest, question.bindings)),
-    columns: { sender_key: 'profile_key', is_cookieless: 'cookieless' },
+    columns: senderColumns,
   });
   return `${whole} UNION ALL SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(1) AS events
     FROM (${edges})`;
@@ -86,8 +86,7 @@ export function profileEventsSql(asked: Question, condition: EventCondition): st
 export function countedProfilesSql(asked: Question, condition: EventCondition): string {
   const stored = profileEventsSql(asked, condition);
   if (stored !== undefined) return stored;
-  const columns = { sender_key: 'profile_key', is_cookieless: 'cookieless' };
-  const events = readEventsSql(beforeSegments(asked), { condition, columns });
+  const events = readEventsSql(beforeSegments(asked), { condition, columns: senderColumns });
   return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, count() AS events
     FROM (${events}) GROUP BY sender_key`;
 }

@@ -12,7 +12,7 @@ import type { DayCells, Range } from '../read/plan-notes.ts';
 import type { Question } from '../read/question.ts';
 import { bucketStarts } from '../read/time-buckets.ts';
 import { groupValuesSql } from '../sql/ranked-groups.ts';
-import { groupColumn } from '../sql/read-events.ts';
+import { groupColumns } from '../sql/read-events.ts';
 import { hasDays } from './cut.ts';
 
 /** Placeholders of the days that a statement finds kept. */
@@ -132,10 +132,7 @@ export function keepCells(
   const room = `(SELECT count() FROM kept_cells WHERE project_id = ${toKeep.project} AND series = ${toKeep.series} AND day IN ${toKeep.days})`;
   const keep = [insertCellsSql(cells, a), listDaysSql(room)];
   const key = keepDays(question, cellsSql, { keep, reachDays });
-  const names = Array.from(
-    { length: width },
-    (_, index) => `groups[${index + 1}] AS ${groupColumn(index)}, `,
-  );
+  const names = groupColumns(width).map((name, index) => `groups[${index + 1}] AS ${name}, `);
   const others = more.map((name, place) => `, ${'cd'[place]} AS ${name}`).join('');
   return `SELECT ${names.join('')}${bucket} AS bucket, ${a} AS a, b${others} ${keptCellsSql(question, key)}`;
 }

@@ -8,6 +8,7 @@ import { isOfWhole } from '../sql/ranked-groups.ts';
 import {
   bucketSql,
   groupColumn,
+  groupColumns,
   kindTextSql,
   oneBucketSql,
   readEventsSql,
@@ -31,7 +32,7 @@ export function eventCellsSql(question: Question, cells: EventCells): string {
   const groups = cells.groups === 'kinds' ? [] : cells.groups;
   const ofKind = cells.groups === 'kinds' ? { [groupColumn(0)]: kindTextSql } : {};
   const width = cells.groups === 'kinds' ? 1 : groups.length;
-  const groupNames = Array.from({ length: width }, (_, index) => groupColumn(index));
+  const groupNames = groupColumns(width);
   const names = groupNames.map((name) => `${name}, `).join('');
   const source = sourceOf(question, {
     ...{ count: 'events', of: condition, groups, buckets, hasNumbers: number !== undefined },

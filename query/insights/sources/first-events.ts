@@ -4,7 +4,7 @@ import { profileKeySql } from '../../identity/identity-sql.ts';
 import { every } from '../read/event-condition.ts';
 import type { Question } from '../read/question.ts';
 import { mergedKeysSql } from '../sql/persons.ts';
-import { momentSql, readEventsSql } from '../sql/read-events.ts';
+import { momentSql, readEventsSql, senderColumns } from '../sql/read-events.ts';
 import { sourceOf } from './ladder.ts';
 
 /**
@@ -30,7 +30,7 @@ export function firstEventsSql(question: Question, fromMs: number): string {
 function rawSql(question: Question): string {
   const events = readEventsSql(question, {
     ...{ condition: every, fromMs: 0 },
-    columns: { sender_key: 'profile_key', is_cookieless: 'cookieless' },
+    columns: senderColumns,
   });
   return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, occur_time FROM (${events})`;
 }

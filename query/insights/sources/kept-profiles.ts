@@ -9,7 +9,7 @@ import type { Question } from '../read/question.ts';
 import { placeBits } from '../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../sql/bucket-place.ts';
 import { changedKeysSql } from '../sql/persons.ts';
-import { readEventsSql } from '../sql/read-events.ts';
+import { readEventsSql, senderColumns } from '../sql/read-events.ts';
 import {
   insertCellsSql,
   keepDays,
@@ -70,7 +70,7 @@ const isOther = `(toDate(occur_time) <= toDate(${momentFrom}) AND occur_time < $
 function rowsSql(question: Question, condition: EventCondition): string {
   const columns = {
     moment_ms: `roundDown(toUnixTimestamp64Milli(occur_time), ${toKeep.dayStarts})`,
-    ...{ sender_key: 'profile_key', is_cookieless: 'cookieless' },
+    ...senderColumns,
   };
   const events = readEventsSql(question, { condition, columns, days: toKeep.daysAround });
   // What lies before the first of the starts is rounded up to it.

@@ -5,7 +5,7 @@ import type { Behind, Question } from '../read/question.ts';
 import { nearestDoubleSql } from './exact-sum.ts';
 import { exactTextSql } from './nearest-double.ts';
 import { keyNumberSql, keyTextSql } from './persons.ts';
-import { groupColumn } from './read-events.ts';
+import { groupColumn, groupColumns } from './read-events.ts';
 
 /** How a result's number is made of the parts `a` and `b` of its cells. */
 export interface Measure {
@@ -75,7 +75,7 @@ export interface Cells {
 
 /** SQL of a group's values as a list of texts. */
 export function groupValuesSql(groups: number): string {
-  const names = Array.from({ length: groups }, (_, index) => `toString(${groupColumn(index)})`);
+  const names = groupColumns(groups).map((name) => `toString(${name})`);
   return `[${names.join(', ')}]`;
 }
 
@@ -114,7 +114,7 @@ export function rankedGroupsSql(cells: Cells): string {
     return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, groupArray((bucket, ${shown.join(', ')})) AS cells,
       toUInt64(1) AS folded FROM (SELECT bucket, ${combined.join(', ')} FROM (${sql}) AS cell GROUP BY bucket)`;
   }
-  const names = Array.from({ length: groups }, (_, index) => groupColumn(index)).join(', ');
+  const names = groupColumns(groups).join(', ');
   const isFolded = `rank > ${limit}`;
   // The list of a group that stays has different values already: nothing keeps lists of single days.
   const first =
@@ -152,7 +152,7 @@ export function rankedUsersSql(
   { b, weight }: UserNumbers = { b: nothing, weight: 'count()' },
 ): string {
   const groups = breakdowns.length;
-  const by = [...breakdowns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  const by = [...groupColumns(breakdowns.length), 'bucket'].join(', ');
   const sql =
     behind === undefined
       ? `SELECT ${by}, toFloat64(count()) AS a, ${b} AS b, ${weight} AS weight FROM (${users}) GROUP BY ${by}`

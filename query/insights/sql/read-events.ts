@@ -112,8 +112,16 @@ export function groupColumn(index: number): string {
   return `group_${index}`;
 }
 
+/** Those of so many groups. */
+export function groupColumns(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => groupColumn(index));
+}
+
 /** The kind of an event as a group. */
 export const kindTextSql = "concat('=', kind)";
+
+/** The profile that sent an event, before any merge: the users of all these profiles are looked up at once. */
+export const senderColumns = { sender_key: 'profile_key', is_cookieless: 'cookieless' } as const;
 
 /** A moment in milliseconds, as the type of occur_time. */
 export function momentSql(ms: number, bindings: Bindings): string {

@@ -12,7 +12,7 @@ import { noteEvents } from '../../sources/ladder.ts';
 import { type Aggregation, eventsCounted } from '../../sql/aggregation.ts';
 import { exactSumsSql } from '../../sql/exact-sum.ts';
 import { groupValuesSql } from '../../sql/ranked-groups.ts';
-import { bucketSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
+import { bucketSql, groupColumn, groupColumns, readEventsSql } from '../../sql/read-events.ts';
 import { activeUserCellsSql } from '../series/active-users.ts';
 import { everyTouchCellsSql } from '../series/every-touch.ts';
 import { windowUserCellsSql } from '../series/window-users.ts';
@@ -87,7 +87,7 @@ function userCellsSql(
   { number }: Payments['sum'],
 ): string {
   const { breakdowns: groups, buckets } = question;
-  const by = [...groups.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  const by = [...groupColumns(groups.length), 'bucket'].join(', ');
   noteEvents(question, { count: 'users', of: condition, groups, hasNumbers: true });
   const bucket = bucketSql(question, buckets);
   const columns = { bucket, number: `if(user_key != 0, ${number ?? 'NULL'}, NULL)` };

@@ -10,7 +10,13 @@ import { sourceOf } from '../../sources/ladder.ts';
 import { bitColumns, placesSql, userCountsSql } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { personJoinSql, userKeySql } from '../../sql/persons.ts';
-import { groupColumn, oneBucketSql, readEventsSql, withKeyGroups } from '../../sql/read-events.ts';
+import {
+  groupColumns,
+  oneBucketSql,
+  readEventsSql,
+  senderColumns,
+  withKeyGroups,
+} from '../../sql/read-events.ts';
 
 /** SELECT of the cells, as ranked-groups.ts takes them. */
 export function activeUserCellsSql(
@@ -41,7 +47,7 @@ export function keyGroupCellsSql(
   const { buckets, bindings } = question;
   const activity = activityOf(question, condition, buckets);
   const users = withKeyGroups(question, groups, userBitsSql(question, activity));
-  const names = groups.map((_, index) => groupColumn(index)).join(', ');
+  const names = groupColumns(groups.length).join(', ');
   if (buckets.length === 1) {
     return `SELECT ${names}, ${oneBucketSql} AS bucket, toFloat64(count()) AS a, toFloat64(0) AS b, count() AS weight
       FROM (${users}) GROUP BY ${names}`;
@@ -74,7 +80,7 @@ function keptUserCellsSql(
   if (sourceOf(question, need) !== 'kept_active_profiles') return undefined;
   const kept = keptProfiles(question, condition);
   const place = bucketPlaceSql(question, buckets);
-  const columns = { place, sender_key: 'profile_key', is_cookieless: 'cookieless' };
+  const columns = { place, ...senderColumns };
   const read = { condition: both(condition, kept.isOther), columns };
   const starts = bindings.bind('Array(Int64)', buckets.map(BigInt));
   const active = `SELECT bucket, profile_key, false AS cookieless, true AS is_kept FROM (${kept.changed})

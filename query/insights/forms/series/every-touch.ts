@@ -7,7 +7,7 @@ import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import type { Measure } from '../../sql/ranked-groups.ts';
-import { bucketSql, groupColumn, readEventsSql } from '../../sql/read-events.ts';
+import { bucketSql, groupColumns, readEventsSql } from '../../sql/read-events.ts';
 
 /** Throws invalid_argument. */
 export function checkTouch({ spec, breakdowns }: Question): void {
@@ -42,7 +42,7 @@ export function everyTouchRanks(isRatio: boolean) {
 /** SELECT of (group_0, …, bucket, a, b, weight): a list of users, and the number of their events. */
 export function everyTouchCellsSql(question: Question, condition: EventCondition): string {
   const { breakdowns: groups, buckets } = question;
-  const by = [...groups.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  const by = [...groupColumns(groups.length), 'bucket'].join(', ');
   noteEvents(question, { count: 'users', of: condition, groups, hasNumbers: true });
   const columns = { bucket: bucketSql(question, buckets) };
   const events = readEventsSql(question, { condition, groups, columns, withUser: true });

@@ -13,7 +13,7 @@ import {
   areOfPersons,
   bucketSql,
   eventOrderSql,
-  groupColumn,
+  groupColumns,
   haveKeys,
   readEventsSql,
 } from '../../sql/read-events.ts';
@@ -128,7 +128,7 @@ function userCellsSql(
   if (!measure.isRatio && haveKeys(question, groups)) {
     return keyGroupCellsSql(question, condition, groups);
   }
-  const names = groups.map((_, index) => groupColumn(index));
+  const names = groupColumns(groups.length);
   const by = [...names, 'bucket'].join(', ');
   const columns = { bucket: bucketSql(question, question.buckets) };
   noteEvents(question, { count: 'users', of: condition, groups, hasNumbers: measure.isRatio });

@@ -16,7 +16,7 @@ import {
   areOfPersons,
   bucketSql,
   eventOrderSql,
-  groupColumn,
+  groupColumns,
   readEventsSql,
 } from '../../sql/read-events.ts';
 
@@ -30,7 +30,7 @@ export function userNumberCellsSql(
   { number, perUser, isGeneral }: Extract<Aggregation, { of: 'numbers' }>,
   groups: readonly string[],
 ): string {
-  const names = groups.map((_, index) => groupColumn(index));
+  const names = groupColumns(groups.length);
   const by = [...names, 'bucket'].join(', ');
   const columns = { bucket: bucketSql(question, question.buckets), number };
   noteEvents(question, { count: 'users', of: condition, groups, hasNumbers: true });

@@ -12,7 +12,7 @@ import { countedProfilesSql, ofUsersSql, streamsSql } from '../../sources/activi
 import { noteEvents } from '../../sources/ladder.ts';
 import {
   eventOrderSql,
-  groupColumn,
+  groupColumns,
   haveKeys,
   readEventsSql,
   withKeyGroups,
@@ -73,7 +73,7 @@ function countedUsersSql(question: Question, condition: EventCondition): string 
 /** The same with the groups of the first event. */
 function groupedUsersSql(question: Question, condition: EventCondition): string {
   const { breakdowns: groups } = question;
-  const names = groups.map((_, index) => groupColumn(index));
+  const names = groupColumns(groups.length);
   noteEvents(question, { count: 'users in order', of: condition, groups });
   const events = readEventsSql(question, { condition, groups, withUser: true });
   return `SELECT user_key, ${groupColumnsSql(names)}events FROM (

@@ -12,7 +12,7 @@ import { byPerson, personGroupSql } from '../../sql/persons.ts';
 import {
   areOfPersons,
   eventOrderSql,
-  groupColumn,
+  groupColumns,
   haveKeys,
   readEventsSql,
   withinRanges,
@@ -24,7 +24,7 @@ export function groupedUsersSql(question: Question, activity: Activity): string 
   const { breakdowns } = question;
   const { buckets } = activity;
   const columns = bitColumns(buckets.length);
-  const names = breakdowns.map((_, index) => groupColumn(index));
+  const names = groupColumns(breakdowns.length);
   if (names.length === 0) return userBitsSql(question, activity);
   if (haveKeys(question, breakdowns)) {
     return withKeyGroups(question, breakdowns, userBitsSql(question, activity));
@@ -57,7 +57,7 @@ export function firstGroupsSql(
   order: string,
   condition = 'true',
 ): string {
-  const values = `tuple(${groups.map((_, index) => groupColumn(index)).join(', ')})`;
+  const values = `tuple(${groupColumns(groups.length).join(', ')})`;
   if (areOfPersons(groups)) {
     const isPerson = groups.every((group) => group === byPerson);
     return isPerson ? `tuple(${personGroupSql})` : `any(${values})`;

@@ -22,7 +22,7 @@ import {
 } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
 import { rankedUsersSql } from '../../sql/ranked-groups.ts';
-import { groupColumn } from '../../sql/read-events.ts';
+import { groupColumns } from '../../sql/read-events.ts';
 import { checkPoints, type Group, planUsers } from '../grouped-rows.ts';
 import type { Plan } from '../plan.ts';
 import { groupedUsersSql } from './grouped-users.ts';
@@ -87,7 +87,7 @@ function activityOf(question: Question, condition: EventCondition): Activity {
 /** A user belongs to the groups of their first event in the ranges that are looked at. */
 function rankedStatesSql(question: Question, condition: EventCondition): string {
   const activity = activityOf(question, condition);
-  const names = question.breakdowns.map((_, index) => groupColumn(index));
+  const names = groupColumns(question.breakdowns.length);
   const { bits, parts } = statesSql(usersSql(question, activity, names), activity, names);
   const all = `[toUInt32(${members * placesOfPart})]`;
   const cells = `SELECT ${[...names, 'toInt64(cell) AS bucket'].join(', ')}

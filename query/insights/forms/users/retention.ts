@@ -16,7 +16,7 @@ import { bucketEnds, incompleteFrom, incompleteSince } from '../../read/incomple
 import type { Question } from '../../read/question.ts';
 import { bitColumns, placesSql } from '../../sql/bucket-bits.ts';
 import { added, rankedGroupsSql, rankedUsersSql } from '../../sql/ranked-groups.ts';
-import { groupColumn, haveKeys } from '../../sql/read-events.ts';
+import { groupColumns, haveKeys } from '../../sql/read-events.ts';
 import { checkPoints, type Group, planUsers } from '../grouped-rows.ts';
 import type { Plan } from '../plan.ts';
 import { type CohortRules, returningUsersSql, sameEventUsersSql } from './returning-users.ts';
@@ -120,7 +120,7 @@ function cohortsSql(question: Question, users: string, { unbounded, first }: Coh
       `SELECT *, bucket FROM (${users}) ARRAY JOIN ${cells} AS bucket`,
     );
   }
-  const names = breakdowns.map((_, index) => groupColumn(index));
+  const names = groupColumns(breakdowns.length);
   const alike = [...names, 'cohort', ...columns].join(', ');
   const by = [...names, 'bucket'].join(', ');
   // A user has as many cells as there are pairs of their buckets: users who are alike are counted before.

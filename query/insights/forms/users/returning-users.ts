@@ -9,7 +9,7 @@ import { userBitsSql } from '../../sources/activity.ts';
 import { noteEvents } from '../../sources/ladder.ts';
 import { bitColumns, placeBits, placesSql } from '../../sql/bucket-bits.ts';
 import { bucketPlaceSql } from '../../sql/bucket-place.ts';
-import { eventOrderSql, groupColumn, momentSql, readEventsSql } from '../../sql/read-events.ts';
+import { eventOrderSql, groupColumns, momentSql, readEventsSql } from '../../sql/read-events.ts';
 import { firstGroupsSql, groupColumnsSql, groupedUsersSql } from './grouped-users.ts';
 
 /** One event starts and returns: the least bit is the cohort, of `recurring` each. Of `ever`, nobody has one before. */
@@ -20,12 +20,12 @@ export function sameEventUsersSql(
 ): string {
   const { buckets, breakdowns, fromMs, toMs } = question;
   const columns = bitColumns(buckets.length);
-  const names = breakdowns.map((_, index) => `${groupColumn(index)}, `).join('');
+  const names = groupColumns(breakdowns.length);
   const activity = { condition, buckets, ranges: [{ fromMs, toMs }] };
   const before = { condition, buckets: [0], ranges: [{ fromMs: 0, toMs: fromMs }] };
   const places = placesSql(columns);
   const cohort = first === 'recurring' ? `arrayJoin(${places})` : `${places}[1]`;
-  return `SELECT ${names}toUInt16(${cohort}) AS cohort, ${columns.join(', ')} FROM (${groupedUsersSql(question, activity)})
+  return `SELECT ${[...names, `toUInt16(${cohort}) AS cohort`, ...columns].join(', ')} FROM (${groupedUsersSql(question, activity)})
     ${first === 'ever' ? `WHERE user_key NOT IN (SELECT user_key FROM (${userBitsSql(question, before)}))` : ''}`;
 }
 
@@ -47,7 +47,7 @@ export function returningUsersSql(
   rules: CohortRules,
 ): string {
   const { buckets, breakdowns } = question;
-  const names = breakdowns.map((_, index) => groupColumn(index));
+  const names = groupColumns(breakdowns.length);
   const columns = bitColumns(buckets.length);
   const by = cohortsBy(rules, question);
   const groups = names.length === 0 ? '' : `${firstGroupsSql(breakdowns, 'moment')} AS groups, `;

@@ -18,7 +18,7 @@ import {
 import { type VisitDays, visitDays, visitDaysToKeep } from '../../sources/visits/visit-days.ts';
 import { cellValue } from '../../sql/aggregation.ts';
 import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
-import { bucketSql, groupColumn } from '../../sql/read-events.ts';
+import { bucketSql, groupColumns } from '../../sql/read-events.ts';
 import {
   checkPoints,
   type Group,
@@ -98,16 +98,16 @@ function planSql(question: Question, read: VisitRead): string {
  */
 function cellsSql(question: Question, need: Need, write: (days: VisitDays) => string): string {
   if (!keepsDays(question, need)) return write(visitDays(question, { unkept: false }));
-  const names = question.breakdowns.map((_, index) => `${groupColumn(index)}, `).join('');
+  const by = [...groupColumns(question.breakdowns.length), 'bucket'].join(', ');
   // A group may have several rows: its visits may end with events of several kinds.
-  const ofDays = `SELECT ${names}bucket, toFloat64(sum(visits)) AS a, toFloat64(sum(duration_ms)) AS b,
+  const ofDays = `SELECT ${by}, toFloat64(sum(visits)) AS a, toFloat64(sum(duration_ms)) AS b,
       toFloat64(sum(bounces)) AS c, toFloat64(sum(events)) AS d
-    FROM (${write(visitDaysToKeep)}) GROUP BY ${names}bucket`;
+    FROM (${write(visitDaysToKeep)}) GROUP BY ${by}`;
   const kept = keepCells(question, ofDays, {
     ...{ width: question.breakdowns.length, reachDays: 1 },
     bucket: bucketSql(question, question.buckets, 'moment_ms'),
   });
   return `${write(visitDays(question, { unkept: true }))}
-    UNION ALL SELECT ${names}bucket, toInt64(a) AS visits, toInt64(b) AS duration_ms, toInt64(c) AS bounces, toInt64(d) AS events
+    UNION ALL SELECT ${by}, toInt64(a) AS visits, toInt64(b) AS duration_ms, toInt64(c) AS bounces, toInt64(d) AS events
     FROM (${kept})`;
 }

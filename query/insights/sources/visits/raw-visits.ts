@@ -7,7 +7,7 @@ import { personJoinSql, userKeySql } from '../../sql/persons.ts';
 import {
   asksPersons,
   eventOrderSql,
-  groupColumn,
+  groupColumns,
   propertyColumns,
   readEventsSql,
   withPersonGroups,
@@ -17,7 +17,7 @@ import { daysAround, type VisitDays } from './visit-days.ts';
 
 /** SELECT of the cells. */
 export function rawCellsSql(question: Question, read: VisitRead, days: VisitDays): string {
-  const by = [...question.breakdowns.map((_, index) => groupColumn(index)), 'bucket'].join(', ');
+  const by = [...groupColumns(question.breakdowns.length), 'bucket'].join(', ');
   return `SELECT ${by}, toInt64(count()) AS visits,
       sum(toUnixTimestamp64Milli(last_time) - toUnixTimestamp64Milli(occur_time)) AS duration_ms,
       toInt64(countIf(visit.is_bounce)) AS bounces, toInt64(sum(visit.events)) AS events

@@ -6,7 +6,7 @@ import { columnOfProperty } from '../../../../platform/clickhouse/event-columns.
 import { both, eventsWhere } from '../../read/event-condition.ts';
 import { isOfColumn } from '../../read/property-types.ts';
 import type { Question } from '../../read/question.ts';
-import { groupColumn } from '../../sql/read-events.ts';
+import { groupColumns } from '../../sql/read-events.ts';
 import { rawCellsSql } from './raw-visits.ts';
 import {
   cellColumns,
@@ -120,7 +120,7 @@ function endedVisitsSql(
   const rows = `${alone} UNION ALL ${changed}`;
   // A bucket of zeros says as much as none. The planner takes milliseconds for each SELECT around these rows.
   if (!byExit) return `SELECT ${cellColumns.join(', ')} FROM (${rows})`;
-  const groups = Array.from({ length: width }, (_, index) => `text AS ${groupColumn(index)}, `);
+  const groups = groupColumns(width).map((name) => `text AS ${name}, `);
   const added = sumColumns.map((sum) => `sum(cell.${sum}) AS ${sum}`).join(', ');
   return `SELECT ${groups.join('')}bucket, ${added} FROM (${rows}) AS cell
     WHERE text != '' GROUP BY bucket, text HAVING visits > 0`;
@@ -144,7 +144,7 @@ function storedEntriesSql(
   const entries = `SELECT occur_time, toInt8(1) AS weight${names} FROM visit_entries
     WHERE project_id = ${question.project} AND ${days.ofRange} AND ${days.isInRange('occur_time')} AND ${isAsked}
     UNION ALL SELECT occur_time, toInt8(-1) AS weight${names} FROM (${placed}) WHERE days_since < 2 AND ${days.begins('occur_time')}`;
-  const keys = columns.map((_, index) => groupColumn(index));
+  const keys = groupColumns(columns.length);
   const groups = columns.map((column, index) => `concat('=', ${column}) AS ${keys[index]}, `);
   // One column of few values is grouped in a third of the time of two.
   const isOne = days.hasOneBucket && columns.length > 0;

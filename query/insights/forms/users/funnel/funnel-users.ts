@@ -8,7 +8,7 @@ import { propertyTextSql } from '../../../sql/property-text.ts';
 import {
   areOfPersons,
   eventOrderSql,
-  groupColumn,
+  groupColumns,
   momentSql,
   readEventsSql,
 } from '../../../sql/read-events.ts';
@@ -28,7 +28,7 @@ import { chainsSql, entriesSql, levelsSql } from './funnel-walk.ts';
 /** A SELECT of those who have an entry. */
 export function funnelUsersSql(question: Question, asked: Funnel): string {
   const funnel = withEntriesInRange(question, asked);
-  const columns = groupColumnsSql(question.breakdowns.map((_, index) => groupColumn(index)));
+  const columns = groupColumnsSql(groupColumns(question.breakdowns.length));
   if (funnel.isOverTime) {
     return `SELECT ${columns}cells FROM (${bucketsSql(question, funnel)})`;
   }
@@ -158,7 +158,7 @@ function walkSql(funnel: Funnel, users: string): string {
 function attemptColumns(question: Question, funnel: Funnel): string[] {
   const { breakdowns } = question;
   const isCombined = funnel.held !== undefined || funnel.isOverTime;
-  const names = breakdowns.map((_, index) => groupColumn(index));
+  const names = groupColumns(breakdowns.length);
   const isEntry = isEntryRowSql(question, funnel);
   return [
     ...(isCombined ? ['user_key'] : []),

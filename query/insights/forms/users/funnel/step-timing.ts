@@ -4,7 +4,7 @@
 import type { Duration } from '@bufbuild/protobuf/wkt';
 import { dayMs, hourMs, minuteMs } from '../../../../../platform/clock.ts';
 import type { Question } from '../../../read/question.ts';
-import { groupColumn } from '../../../sql/read-events.ts';
+import { groupColumns } from '../../../sql/read-events.ts';
 import type { Group } from '../../grouped-rows.ts';
 import { tookCell } from './funnel-users.ts';
 
@@ -68,7 +68,7 @@ function placedSql(
   if (breakdowns.length === 0) {
     return `SELECT toUInt64(1) AS place, emptyArrayString() AS values, toUInt64(1) AS folded, level, is_open, chain, ${taken} AS taken_steps FROM (${users})`;
   }
-  const columns = breakdowns.map((_, index) => groupColumn(index));
+  const columns = groupColumns(breakdowns.length);
   const names = columns.join(', ');
   const values = `[${columns.map((name) => `toString(${name})`).join(', ')}]`;
   return `SELECT least(rank, ${groupLimit + 1}) AS place, if(rank > ${groupLimit}, [], ${values}) AS values,

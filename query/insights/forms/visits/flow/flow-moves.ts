@@ -6,7 +6,7 @@ import { dayMs } from '../../../../../platform/clock.ts';
 import { anyOf, type EventCondition } from '../../../read/event-condition.ts';
 import type { Question } from '../../../read/question.ts';
 import { noteEvents } from '../../../sources/ladder.ts';
-import { groupColumn, readEventsSql } from '../../../sql/read-events.ts';
+import { groupColumn, kindTextSql, readEventsSql } from '../../../sql/read-events.ts';
 
 export interface FlowRead {
   condition: EventCondition;
@@ -58,7 +58,7 @@ function kindsSql({ project, bindings, fromMs, toMs }: Question): string {
   const seconds = (ms: number): string =>
     `toDateTime(${bindings.bind('Int64', ms / 1_000)}, 'UTC')`;
   const [firstMs, endMs] = [Math.floor(fromMs / dayMs) * dayMs, Math.ceil(toMs / dayMs) * dayMs];
-  return `SELECT concat('=', kind) AS text FROM event_counts
+  return `SELECT ${kindTextSql} AS text FROM event_counts
     WHERE project_id = ${project} AND quarter >= ${seconds(firstMs)} AND quarter < ${seconds(endMs)}`;
 }
 
@@ -81,7 +81,7 @@ function stepsSql(question: Question, flow: FlowRead): string {
     columns: {
       ...(isOfUsers ? {} : { session_id: 'session_id' }),
       ...ends,
-      ...(property === undefined ? { [groupColumn(0)]: "concat('=', kind)" } : {}),
+      ...(property === undefined ? { [groupColumn(0)]: kindTextSql } : {}),
     },
     groups: property === undefined ? [] : [property],
   });
