@@ -1,6 +1,7 @@
 // The families whose requests are taken. Families that share a path stand in the order in which they are asked whether
 // a request is theirs.
 
+import type { CompatFamily } from '../../platform/compat/compat-families.ts';
 import type { Endpoint, Family } from './endpoint.ts';
 import { amplitude } from './families/amplitude.ts';
 import { jitsu } from './families/jitsu.ts';
@@ -16,7 +17,8 @@ import { rybbit } from './families/sites/rybbit.ts';
 import { umami } from './families/sites/umami.ts';
 import { snowplow } from './families/snowplow.ts';
 
-const families: readonly Family[] = [
+/** A name without a line here does not compile. */
+const families: Readonly<Record<CompatFamily, Family>> = {
   posthog,
   rudderstack,
   segment,
@@ -30,12 +32,12 @@ const families: readonly Family[] = [
   snowplow,
   matomo,
   ga4,
-];
+};
 
 /** All endpoints of a path, which may end in a slash. */
 export function endpointsOf(path: string): Endpoint[] {
   const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-  return families.flatMap(({ paths, match }) => {
+  return Object.values(families).flatMap(({ paths, match }) => {
     const endpoint = paths.get(bare) ?? match?.(bare);
     return endpoint === undefined ? [] : [endpoint];
   });
