@@ -13,7 +13,7 @@ import {
   GetEventExplorerResponseSchema,
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import type { Deadline } from '../deadline.ts';
-import { readListed, type SegmentSources } from '../insights/segments/listed-persons.ts';
+import { readListed, type SegmentOptions } from '../insights/segments/listed-persons.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readSelection, sealOf } from './activity-selection.ts';
 import { type EventPageOptions, readEventPage } from './event-page.ts';
@@ -21,7 +21,7 @@ import { plainEvent } from './plain-event.ts';
 
 /** Throws invalid_argument for a request that breaks a rule, and the client's errors. */
 export async function getActivityFeed(
-  options: EventPageOptions & SegmentSources,
+  options: EventPageOptions & SegmentOptions,
   projectId: string,
   request: GetActivityFeedRequest,
   deadline: Deadline,
@@ -34,7 +34,7 @@ export async function getActivityFeed(
 
 /** Throws like getActivityFeed. */
 export async function getEventExplorer(
-  options: EventPageOptions & SegmentSources,
+  options: EventPageOptions & SegmentOptions,
   projectId: string,
   request: GetEventExplorerRequest,
   deadline: Deadline,
@@ -46,7 +46,7 @@ export async function getEventExplorer(
 }
 
 async function readFeed(
-  options: EventPageOptions & SegmentSources,
+  options: EventPageOptions & SegmentOptions,
   projectId: string,
   asked: { request: GetActivityFeedRequest | GetEventExplorerRequest; seal: Uint8Array },
   deadline: Deadline,

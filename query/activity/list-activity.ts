@@ -9,14 +9,14 @@ import {
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import type { Deadline } from '../deadline.ts';
 import { mergedIds } from '../identity/merged-ids.ts';
-import { readListed, type SegmentSources } from '../insights/segments/listed-persons.ts';
+import { readListed, type SegmentOptions } from '../insights/segments/listed-persons.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readSelection, sealOf } from './activity-selection.ts';
 import { type EventPageOptions, readEventPage } from './event-page.ts';
 
 /** Throws invalid_argument for a request that breaks a rule, and the client's errors. */
 export async function listActivity(
-  options: EventPageOptions & SegmentSources,
+  options: EventPageOptions & SegmentOptions,
   projectId: string,
   request: ListRequest,
   deadline: Deadline,

@@ -4,7 +4,7 @@ import type { ConnectRouter } from '@connectrpc/connect';
 import { ActivityService } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { type CallOptions, read } from '../calls/read-call.ts';
 import { findStored } from '../history/find-stored.ts';
-import type { SegmentSources } from '../insights/segments/listed-persons.ts';
+import type { SegmentOptions } from '../insights/segments/listed-persons.ts';
 import { answerOptions } from '../json-codec.ts';
 import { getActivityHeatmap } from './activity-heatmap.ts';
 import { getActivityFeed, getEventExplorer } from './event-feed.ts';
@@ -13,7 +13,7 @@ import { getLiveFigures } from './live-figures.ts';
 import { getProfileStats } from './profile-stats.ts';
 import { listVisits } from './visits/list-visits.ts';
 
-interface ActivityOptions extends CallOptions, SegmentSources {
+interface ActivityOptions extends CallOptions, SegmentOptions {
   /** Whether callers are looked up; undefined where this process takes no events. */
   looksUpPlaces?: boolean;
 }
@@ -23,12 +23,12 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
   const { getActivityHeatmap: heatmap, getProfileStats: stats } = ActivityService.method;
   const { findStored: find } = ActivityService.method;
   const { clock, findSegment, timezoneOf } = shared;
-  const sources = { clock, findSegment, timezoneOf };
+  const options = { clock, findSegment, timezoneOf };
   router.rpc(
     list,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
-        listActivity({ clickhouse, ...sources }, projectId, request, deadline, standIns),
+        listActivity({ clickhouse, ...options }, projectId, request, deadline, standIns),
       ),
     answerOptions,
   );
@@ -36,7 +36,7 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
     feed,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
-        getActivityFeed({ clickhouse, ...sources }, projectId, request, deadline, standIns),
+        getActivityFeed({ clickhouse, ...options }, projectId, request, deadline, standIns),
       ),
     answerOptions,
   );
@@ -44,7 +44,7 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
     explorer,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse, standIns }, deadline) =>
-        getEventExplorer({ clickhouse, ...sources }, projectId, request, deadline, standIns),
+        getEventExplorer({ clickhouse, ...options }, projectId, request, deadline, standIns),
       ),
     answerOptions,
   );
@@ -79,12 +79,12 @@ export function registerActivity(router: ConnectRouter, shared: ActivityOptions)
 function registerVisitors(router: ConnectRouter, shared: ActivityOptions): void {
   const { listVisits: visits, getLiveFigures: figures } = ActivityService.method;
   const { clock, looksUpPlaces, findSegment, timezoneOf } = shared;
-  const sources = { clock, findSegment, timezoneOf };
+  const options = { clock, findSegment, timezoneOf };
   router.rpc(
     visits,
     (request, context) =>
       read(shared, 'search', context, ({ projectId, clickhouse }, deadline) =>
-        listVisits({ clickhouse, ...sources }, projectId, request, deadline),
+        listVisits({ clickhouse, ...options }, projectId, request, deadline),
       ),
     answerOptions,
   );

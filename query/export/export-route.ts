@@ -15,7 +15,7 @@ import type { RetainedFrom } from '../../platform/retained/retained-from.ts';
 import { retainedReader } from '../../platform/retained/row-filters.ts';
 import { exportsAtOnce } from '../calls/turn-bounds.ts';
 import type { CompleteUntil } from '../insights/run/complete-until.ts';
-import { readListed, type SegmentSources } from '../insights/segments/listed-persons.ts';
+import { readListed, type SegmentOptions } from '../insights/segments/listed-persons.ts';
 import { OpenStreams } from '../open-streams.ts';
 import { systemTimer } from '../timer.ts';
 import { requireAccess } from './export-access.ts';
@@ -26,7 +26,7 @@ import { type ExportAsked, readExport, segmentFields } from './export-request.ts
 import { maxExportMs, selectOf } from './export-select.ts';
 
 /** Where segments of exports are found; without it there are none. */
-export type ExportSegments = Partial<Pick<SegmentSources, 'findSegment' | 'timezoneOf'>>;
+export type ExportSegments = Partial<Pick<SegmentOptions, 'findSegment' | 'timezoneOf'>>;
 
 export interface ExportOptions extends ExportSegments {
   clickhouse: Groups<RowReader & ResultReader>;
@@ -123,8 +123,8 @@ async function withSegments(
 ): Promise<ExportAsked> {
   const { filter } = asked;
   if (filter === undefined) return asked;
-  const sources = { findSegment, timezoneOf, clock: systemClock };
-  return { ...asked, listed: await readListed(sources, projectId, filter, segmentFields) };
+  const options = { findSegment, timezoneOf, clock: systemClock };
+  return { ...asked, listed: await readListed(options, projectId, filter, segmentFields) };
 }
 
 /** The engine is asked nothing before the export has its place. */

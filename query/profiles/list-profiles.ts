@@ -19,7 +19,7 @@ import { profileKeySql } from '../identity/identity-sql.ts';
 import {
   profilesListedSql,
   readListed,
-  type SegmentSources,
+  type SegmentOptions,
 } from '../insights/segments/listed-persons.ts';
 import type { JsonStandIns } from '../json-codec.ts';
 import { readRows, type Statement } from '../read-rows.ts';
@@ -44,7 +44,7 @@ const maxCharacters = 4_194_304;
 /** A page of large profiles ends early: as objects, JSON may take twenty times the memory of its text. */
 const maxPageCharacters = 1_048_576;
 
-interface ListProfilesOptions extends SegmentSources {
+interface ListProfilesOptions extends SegmentOptions {
   clickhouse: RowReader;
   /** Limits each read of a page, not the whole stream: the caller decides how much of it to take. */
   startDeadline: () => Deadline;

@@ -15,25 +15,25 @@ import { readTimeRange } from '../activity/activity-selection.ts';
 import type { Deadline } from '../deadline.ts';
 import { createBindings } from '../filters/bindings.ts';
 import { profileKeySql } from '../identity/identity-sql.ts';
-import { profilesListedSql, type SegmentSources } from '../insights/segments/listed-persons.ts';
+import { profilesListedSql, type SegmentOptions } from '../insights/segments/listed-persons.ts';
 import { everybodySql } from '../profiles/profile-page-sql.ts';
 import { readRows } from '../read-rows.ts';
 import { findSegments, type Segments } from './named-segments.ts';
 
-interface CountSources extends SegmentSources {
+interface CountOptions extends SegmentOptions {
   clickhouse: RowReader;
 }
 
 /** Throws invalid_argument for a request that breaks a rule, resource_exhausted, and the client's errors. */
 export async function countProfiles(
-  sources: CountSources,
+  options: CountOptions,
   projectId: string,
   request: CountRequest,
   deadline: Deadline,
 ): Promise<CountResponse> {
-  const { clickhouse, timezoneOf, clock } = sources;
+  const { clickhouse, timezoneOf, clock } = options;
   const range = rangeField(request);
-  const segments = await segmentsField(sources, projectId, request);
+  const segments = await segmentsField(options, projectId, request);
   const bindings = createBindings();
   const project = bindings.bind('String', projectId);
   const filter = { segments: [...segments.keys()], notInSegments: [] };
@@ -63,7 +63,7 @@ function rangeField({ timeRange }: CountRequest): { fromMs: number; toMs: number
 
 /** An unsaved condition has the bounds of one that is saved. */
 async function segmentsField(
-  { findSegment }: SegmentSources,
+  { findSegment }: SegmentOptions,
   projectId: string,
   { whom }: CountRequest,
 ): Promise<Segments> {

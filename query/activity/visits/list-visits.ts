@@ -15,7 +15,7 @@ import { encodeCursor, type Position } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
 import { deletedIds } from '../../identity/deleted-ids.ts';
 import { mergedIds } from '../../identity/merged-ids.ts';
-import { readListed, type SegmentSources } from '../../insights/segments/listed-persons.ts';
+import { readListed, type SegmentOptions } from '../../insights/segments/listed-persons.ts';
 import { readPageSize, readPageToken, readTimeRange, sealOf } from '../activity-selection.ts';
 import { readVisits } from './visit-facts.ts';
 import { readVisitStarts } from './visit-starts.ts';
@@ -24,7 +24,7 @@ const pageSizes = { usual: 50, most: 200 };
 
 /** Throws invalid_argument for a request that breaks a rule, resource_exhausted, and the client's errors. */
 export async function listVisits(
-  { clickhouse, ...sources }: { clickhouse: RowReader } & SegmentSources,
+  { clickhouse, ...options }: { clickhouse: RowReader } & SegmentOptions,
   projectId: string,
   request: ListVisitsRequest,
   deadline: Deadline,
@@ -32,9 +32,9 @@ export async function listVisits(
   const seal = sealOf(ListVisitsRequestSchema, projectId, request);
   const pageSize = readPageSize(request.pageSize, pageSizes);
   const range = readTimeRange(request.timeRange);
-  const listed = await readListed(sources, projectId, request);
+  const listed = await readListed(options, projectId, request);
   const asked = { projectId, ...range, range, listed, maxRows: pageSize + 1 };
-  const nowMs = sources.clock.nowMs();
+  const nowMs = options.clock.nowMs();
   const readPage = async (after: Position | undefined) => {
     const starts = await readVisitStarts(clickhouse, { ...asked, after }, nowMs, deadline);
     const page = starts.slice(0, pageSize);

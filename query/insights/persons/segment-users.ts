@@ -38,7 +38,7 @@ import {
   type ListedSegments,
   questionOfListed,
   readListed,
-  type SegmentSources,
+  type SegmentOptions,
 } from '../segments/listed-persons.ts';
 import { inSegments, keyTextSql } from '../sql/persons.ts';
 import { readEventsSql } from '../sql/read-events.ts';
@@ -52,14 +52,14 @@ const member = '.event';
 /** A thousand ids of 512 code points, as JSON escapes them. */
 const maxCharacters = 8_388_608;
 
-export interface UserSources extends SegmentSources {
+export interface SegmentUsersOptions extends SegmentOptions {
   weekStartOf: WeekStartOf;
   clickhouse: RowReader;
 }
 
 /** Throws invalid_argument for a request that breaks a rule, resource_exhausted, and the client's errors. */
 export async function segmentUsers(
-  sources: UserSources,
+  options: SegmentUsersOptions,
   projectId: string,
   request: SegmentUsersRequest,
   deadline: Deadline,
@@ -67,12 +67,12 @@ export async function segmentUsers(
   const seal = sealOf(SegmentUsersRequestSchema, projectId, request);
   const afterKey = keyOf(readPageToken(request.pageToken, seal)?.id);
   const read: ReadRows = (statement, maxRows) =>
-    readAll(sources.clickhouse, statement, maxRows, deadline);
+    readAll(options.clickhouse, statement, maxRows, deadline);
   const { point } = request;
   const users =
     point === undefined
-      ? await usersWho(sources, projectId, request, afterKey, read)
-      : await usersBehind(sources, projectId, { ...request, point }, afterKey, { deadline, read });
+      ? await usersWho(options, projectId, request, afterKey, read)
+      : await usersBehind(options, projectId, { ...request, point }, afterKey, { deadline, read });
   const response = create(SegmentUsersResponseSchema, users);
   if (users.lastKey !== undefined) {
     response.nextPageToken = encodeCursor({ timeMs: 0, id: positionOf(users.lastKey) }, seal);
@@ -93,7 +93,7 @@ function lastKeyOf(keys: readonly string[], pageSize: number): string | undefine
 }
 
 async function usersWho(
-  sources: UserSources,
+  options: SegmentUsersOptions,
   projectId: string,
   request: SegmentUsersRequest,
   afterKey: string,
@@ -103,7 +103,7 @@ async function usersWho(
   checkSize(request, events);
   const pageSize = readPageSize(request.pageSize);
   const maxRows = pageSize + 1;
-  const listed = await readListed(sources, projectId, request);
+  const listed = await readListed(options, projectId, request);
   const statement = usersSql(projectId, request, events, listed, { afterKey, maxRows });
   const rows = await read(statement, maxRows);
   const page = rows.slice(0, pageSize).map(([key, id]) => ({ key: String(key), id: String(id) }));
@@ -119,7 +119,7 @@ async function usersWho(
 }
 
 async function usersBehind(
-  sources: UserSources,
+  options: SegmentUsersOptions,
   projectId: string,
   request: SegmentUsersRequest & { point: QuestionPoint },
   afterKey: string,
@@ -129,8 +129,8 @@ async function usersBehind(
   if (request.filterGroups.length > 0) throw notBesidePoint('filterGroups');
   const pageSize = readPageSize(request.pageSize, { usual: maxPersons, most: maxPersons });
   const page = { afterKey, maxPersons: pageSize + 1 };
-  const question = await readPointOf(sources, projectId, request, page);
-  const keys = await keysBehind(question, sources.clickhouse, deadline, read);
+  const question = await readPointOf(options, projectId, request, page);
+  const keys = await keysBehind(question, options.clickhouse, deadline, read);
   const persons = await personsOf(question, keys.slice(0, pageSize), read);
   return {
     distinctIds: persons.map(({ distinctId }) => distinctId),
@@ -141,7 +141,7 @@ async function usersBehind(
 
 /** In the project's zone and weeks where it names none, with the segments that it names. */
 async function readPointOf(
-  { findSegment, timezoneOf, weekStartOf, clock }: UserSources,
+  { findSegment, timezoneOf, weekStartOf, clock }: SegmentUsersOptions,
   projectId: string,
   { point, timeRange, ...request }: SegmentUsersRequest & { point: QuestionPoint },
   page: PersonsPage,

@@ -23,7 +23,7 @@ import type { SourceName } from '../sources/ladder.ts';
 import { personJoinSql, userKeySql } from '../sql/persons.ts';
 import { conditionSql, memberSql } from './membership.ts';
 
-export interface SegmentSources {
+export interface SegmentOptions {
   findSegment: FindSegment;
   /** The time zone of a project's reports. */
   timezoneOf: (projectId: string) => string;
@@ -46,7 +46,7 @@ export const noSegments: ListedSegments = {
 
 /** Throws invalid_argument that names the field: too many, or one that is not there. */
 export async function readListed(
-  { findSegment, timezoneOf, clock }: SegmentSources,
+  { findSegment, timezoneOf, clock }: SegmentOptions,
   projectId: string,
   filter: SegmentFilter,
   fields: SegmentFields = ownFields,

@@ -164,7 +164,7 @@ interface KeptColumns {
 type PartColumn = 'a' | 'sums';
 
 /** SQL of a series' name, which says on how many days around a day all series of the statement depend. */
-export function seriesSql({ bindings }: Pick<Question, 'bindings'>, key: string): string {
+export function keptSeriesSql({ bindings }: Pick<Question, 'bindings'>, key: string): string {
   return `concat(${bindings.bind('String', key)}, ${kept.reach})`;
 }
 
@@ -172,7 +172,7 @@ export function seriesSql({ bindings }: Pick<Question, 'bindings'>, key: string)
 export function keptCellsSql(question: Question, key: string): string {
   const { project, bindings, fromMs, toMs } = question;
   return `FROM kept_cells FINAL
-    WHERE project_id = ${project} AND series = ${seriesSql(question, key)} AND day IN ${kept.days}
+    WHERE project_id = ${project} AND series = ${keptSeriesSql(question, key)} AND day IN ${kept.days}
       AND edition = ${kept.versions}[indexOf(${kept.days}, day)]
       AND moment_ms >= ${bindings.bind('Int64', fromMs)} AND moment_ms < ${bindings.bind('Int64', toMs)}`;
 }

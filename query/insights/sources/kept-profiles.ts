@@ -15,8 +15,8 @@ import {
   keepDays,
   kept,
   keptCellsSql,
+  keptSeriesSql,
   listDaysSql,
-  seriesSql,
   toKeep,
 } from './day-cells.ts';
 
@@ -45,7 +45,7 @@ export function keptProfiles(question: Question, condition: EventCondition): Kep
   const ofDays = { ...question, buckets: [0, dayMs], granularity: Granularity.DAY };
   const key = keepDays(ofDays, rows, { keep: keepSql(rows), reachDays });
   const from = (more = ''): string => `FROM kept_active_profiles
-    PREWHERE project_id = ${question.project} AND series = ${seriesSql(question, key)} AND edition IN ${kept.editions}${more}
+    PREWHERE project_id = ${question.project} AND series = ${keptSeriesSql(question, key)} AND edition IN ${kept.editions}${more}
     WHERE ${isKept}`;
   const profiles = question.spec.includeCookieless ? 'a + b' : 'a';
   return {

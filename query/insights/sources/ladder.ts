@@ -101,7 +101,7 @@ export function noteEvents(question: Question, need: Need): void {
 }
 
 /** Whether numbers of past days may be kept, also of what a table of sums has. */
-export function keepsDays(question: Question, need: Need): boolean {
+export function mayKeepDays(question: Question, need: Need): boolean {
   const isLeftOut = question.sources?.includes('kept_cells') === false;
   return !isLeftOut && refusesDayCells(question, need) === undefined;
 }

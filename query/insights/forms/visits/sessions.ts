@@ -5,7 +5,7 @@ import { SessionMetric } from '../../../../proto/gen/shared/insights/v1/insights
 import { every } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { keepCells } from '../../sources/day-cells.ts';
-import { keepsDays, type Need, sourceOf } from '../../sources/ladder.ts';
+import { mayKeepDays, type Need, sourceOf } from '../../sources/ladder.ts';
 import { rawCellsSql } from '../../sources/visits/raw-visits.ts';
 import { storedVisits } from '../../sources/visits/stored-visits.ts';
 import {
@@ -97,7 +97,7 @@ function planSql(question: Question, read: VisitRead): string {
  * days may be kept: a visit depends on the day on which it begins, on the day before it and on the day after it.
  */
 function cellsSql(question: Question, need: Need, write: (days: VisitDays) => string): string {
-  if (!keepsDays(question, need)) return write(visitDays(question, { unkept: false }));
+  if (!mayKeepDays(question, need)) return write(visitDays(question, { unkept: false }));
   const by = [...groupColumns(question.breakdowns.length), 'bucket'].join(', ');
   // A group may have several rows: its visits may end with events of several kinds.
   const ofDays = `SELECT ${by}, toFloat64(sum(visits)) AS a, toFloat64(sum(duration_ms)) AS b,
