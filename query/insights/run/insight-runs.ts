@@ -50,6 +50,8 @@ export interface InsightRows extends Rows {
 /** Who asks: whoever comes first for a statement that several ask for. */
 export interface Asker {
   projectId: string;
+  /** What is asked at once, if it is more than this question. */
+  together?: object | undefined;
   /** Told the milliseconds that each of the question's own statements was at the engine. */
   spend?: ((engineMs: number) => void) | undefined;
 }
@@ -192,11 +194,11 @@ export class InsightRuns {
     statement: InsightStatement,
     signal: AbortSignal,
   ): Promise<Rows> {
-    const { projectId } = asker;
+    const { projectId, together = {} } = asker;
     const { kept } = statement;
     if (kept === undefined) return this.#run(asker, statement, signal);
     const access = {
-      ...{ projectId, signal, look: this.smallReads(projectId) },
+      ...{ projectId, together, signal, look: this.smallReads(projectId) },
       // It goes on for others where the caller has left.
       run: (more: Pick<InsightStatement, 'sql' | 'params' | 'maxRows'>) => {
         const limit = timeLimit(maxInsightMs);

@@ -7,6 +7,7 @@ import { dayMs } from '../../../../platform/clock.ts';
 import { FilterOperator } from '../../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
+  Compare,
   Granularity,
   InsightType,
   SessionMetric,
@@ -384,6 +385,14 @@ describe('kept days', () => {
     expect(await listedDays()).toEqual(
       Array.from({ length: 5 }, (_, index) => `2026-10-${20 + index}`),
     );
+  });
+
+  it('are not kept of a question that is asked first with the period before it', async () => {
+    const compared: AskedSpec = { ...byBrowser, compare: Compare.PREVIOUS_PERIOD };
+    await project.ask(compared, berlin);
+    expect(await listedDays()).toEqual([]);
+    await project.ask(compared, ending(1));
+    expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
   });
 
   it('are not kept while an insert may be on its way to them', async () => {

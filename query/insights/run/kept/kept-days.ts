@@ -23,6 +23,8 @@ export interface KeptRange extends QuestionDays {
 /** How the process of a question reads and writes. */
 export interface Access {
   projectId: string;
+  /** Whose questions are one: those of a board's tiles, and of a range and the period before it. */
+  together: object;
   look: RowReader;
   /** Runs a statement that writes, within the bounds of a question. */
   run(statement: Statement & { maxRows: number }): Promise<unknown>;
@@ -40,8 +42,8 @@ export class KeptDays {
   readonly #clock: Clock;
   readonly #completeUntilMs: CompleteUntil;
   readonly #settled = new SettledDays();
-  /** When each set of series was asked for last. */
-  readonly #asked = new Map<string, number>();
+  /** When each set of series was asked for last, and together with what. */
+  readonly #asked = new Map<string, { atMs: number; together: object }>();
   readonly #refusals: Refusals;
   readonly #looks = new SingleFlight<DaysLook>();
 
@@ -62,7 +64,7 @@ export class KeptDays {
     const { projectId } = access;
     const days = { projectId, first: range.first, last: range.last, keys, reachDays };
     const name = JSON.stringify([projectId, ...keys]);
-    const look = this.#isAskedAgain(name)
+    const look = this.#isAskedAgain(name, access.together)
       ? await this.#looks.join(JSON.stringify(days), access.signal, (signal) =>
           this.#lookAndKeep(name, days, statement, range, { ...access, signal }),
         )
@@ -98,12 +100,13 @@ export class KeptDays {
     return this.#look(asked, access);
   }
 
-  #isAskedAgain(name: string): boolean {
-    const atMs = this.#asked.get(name);
-    const nowMs = this.#clock.nowMs();
+  #isAskedAgain(name: string, together: object): boolean {
+    const before = this.#asked.get(name);
+    const atMs = this.#clock.nowMs();
     this.#asked.delete(name);
-    setBounded(this.#asked, name, nowMs, maxSeries);
-    return atMs !== undefined && nowMs - atMs < askedAgainMs;
+    setBounded(this.#asked, name, { atMs, together }, maxSeries);
+    if (before === undefined || before.together === together) return false;
+    return atMs - before.atMs < askedAgainMs;
   }
 
   async #daysToKeep(look: DaysLook): Promise<number[]> {
