@@ -30,15 +30,24 @@ export function turned(asked: Asked, turn: number): Asked {
   return { ...asked, toMs: asked.toMs - (1 + (turn % (quarters - 1))) * quarterMs };
 }
 
-/** Their clocks change with those of the zone of all questions, so that answers are the same. */
+/** Their clocks show what that of all questions shows, so that answers are the same. */
 const otherZones = [
-  ...['Paris', 'Rome', 'Madrid', 'Vienna', 'Stockholm', 'Oslo', 'Copenhagen', 'Prague', 'Warsaw'],
-  ...['Budapest', 'Brussels', 'Amsterdam', 'Zurich', 'Belgrade'],
-];
+  ...['Andorra', 'Belgrade', 'Bratislava', 'Brussels', 'Budapest', 'Busingen', 'Copenhagen'],
+  ...['Gibraltar', 'Ljubljana', 'Luxembourg', 'Madrid', 'Malta', 'Monaco', 'Oslo', 'Paris'],
+  ...['Podgorica', 'Prague', 'Rome', 'San_Marino', 'Sarajevo', 'Skopje', 'Stockholm', 'Tirane'],
+  ...['Vaduz', 'Vatican', 'Vienna', 'Warsaw', 'Zagreb', 'Zurich', 'Amsterdam'],
+]
+  .map((city) => `Europe/${city}`)
+  .concat('Arctic/Longyearbyen', 'Africa/Ceuta', 'Atlantic/Jan_Mayen', 'Poland', 'CET', 'MET');
+let zonesAsked = 0;
 
-/** The same, as another question: kept days are those of a zone. */
-export function inOtherZone(asked: Asked, turn: number): Asked {
-  return { ...asked, timezone: `Europe/${otherZones[turn % otherZones.length]}` };
+/**
+ * The same as a question that nobody has asked: days are kept by their zone, and several questions may keep the same.
+ * There are zones for twelve questions that are asked three times.
+ */
+export function inFreshZone(asked: Asked): Asked {
+  const timezone = otherZones[zonesAsked++ % otherZones.length] ?? asked.timezone;
+  return { ...asked, timezone };
 }
 
 /** Bytes on disk of each table, for each stored event. */

@@ -26,7 +26,7 @@ import {
   keepSegments,
   segmentQuestions,
 } from '../../harness/insights/segments/segment-questions.ts';
-import { inOtherZone, rangeOf, storedBytes, turned } from '../../harness/insights/stored-range.ts';
+import { inFreshZone, rangeOf, storedBytes, turned } from '../../harness/insights/stored-range.ts';
 import { median, ratioOf } from '../../harness/pairs.ts';
 import { shopOf } from '../../harness/shop/shop-sizes.ts';
 import { withShop } from '../../harness/shop/stored-shop.ts';
@@ -144,6 +144,8 @@ async function measure(
     return rows;
   };
   let answer: AnswerRow[] = [];
+  // What a project may keep in a day is bounded, and other questions would have taken it.
+  await forgetDays(stack);
   for (let turn = 0; turn < warmUps + counted; turn++) {
     const asked = turned(range, turn);
     answer = await timed('plain', turn, asked);
@@ -151,8 +153,8 @@ async function measure(
     const mayBeEmpty = mode === 'smoke' && question.persons !== undefined;
     check(mayBeEmpty || answer.length > 0, `${question.name} has an answer`);
     for (const side of inTurns.filter((one) => sides.includes(one))) {
-      if (side === 'first' && !question.daysAreKept) continue;
-      const found = await timed(side, turn, side === 'first' ? inOtherZone(asked, turn) : asked);
+      if (side === 'first' && !isAskedFirst(question, turn - warmUps)) continue;
+      const found = await timed(side, turn, side === 'first' ? inFreshZone(asked) : asked);
       checkSame(`${question.name}, ${side} and plain`, found, answer);
     }
     if (turn === 0) await untilDaysMayBeKept(mode);
@@ -164,6 +166,12 @@ async function measure(
     await timed('anew', turn, turned(range, halfOfADay + turn));
   }
   return { question, rows: answer.length, ms, cpuMs };
+}
+
+/** Of a question whose days are kept, in the first of the turns that count. */
+const firstAsks = 3;
+function isAskedFirst({ daysAreKept }: Question, turn: number): boolean {
+  return daysAreKept && turn >= 0 && turn < firstAsks;
 }
 
 /** After plain SQL. */

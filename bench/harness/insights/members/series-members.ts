@@ -76,7 +76,10 @@ const cumulative = trends(
 
 const windowDays = 7;
 
-/** A user and day counts on so many days: of fewer events, so that plain SQL has the memory. */
+/**
+ * A user and day counts on so many days: of fewer events, so that plain SQL has the memory. The days before the range
+ * are not the question's, so that none is kept.
+ */
 const rolling = trends(
   'rolling users of 7 days',
   { events: [usersOf('product_viewed')], rollingDays: windowDays },
@@ -90,6 +93,7 @@ const rolling = trends(
       ARRAY JOIN arrayMap(later -> day + later, range(${windowDays})) AS counted
       WHERE counted >= ${date(asked.fromMs)} AND counted <= ${date(asked.toMs - 1)} GROUP BY counted`;
   },
+  { daysAreKept: false },
 );
 
 /** No day of groups is kept: which groups a user touches is asked of each event. */
