@@ -62,9 +62,9 @@ describe.runIf(hasBrowser)('boards', () => {
     await press(page, 'Add a question');
     await press(page, 'Add to the board');
     await dialog.waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: /^Move Trends/ }).press('ArrowRight');
+    await page.getByRole('button', { name: /^Move Trends/ }).press('ArrowDown');
     await page.getByRole('button', { name: /^Move Trends/ }).press('Shift+ArrowDown');
-    await page.getByText('Trends: column 2 of 12, row 9, 6 columns wide, 20 rows high').waitFor({
+    await page.getByText('Trends: column 7 of 12, row 3, 6 columns wide, 20 rows high').waitFor({
       state: 'attached',
     });
     expect(await axe(page)).toEqual([]);

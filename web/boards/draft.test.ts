@@ -5,7 +5,15 @@ import {
   type Tile,
   TileSchema,
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import { bounded, changesBetween, type DraftTile, placeOf, withPlace, withTile } from './draft.ts';
+import {
+  bounded,
+  changesBetween,
+  type DraftTile,
+  placeOf,
+  placeOfNew,
+  withPlace,
+  withTile,
+} from './draft.ts';
 
 function tile(id: string, x: number, y: number, w: number, h: number, title = id): Tile {
   return create(TileSchema, {
@@ -66,13 +74,23 @@ describe('a moved tile', () => {
   });
 });
 
-it('puts a new tile below all others, as one that the service does not know', () => {
+it('puts a new tile where there is room, as one that the service does not know', () => {
   const tiles = withTile(draft(tile('a', 0, 3, 36, 8)), tile('copied', 5, 5, 36, 8));
-  expect(tiles.map((one) => [one.tile.id, one.tile.y])).toEqual([
-    ['a', 3],
-    ['', 11],
+  expect(tiles.map(({ tile: { id, x, y } }) => [id, x, y])).toEqual([
+    ['a', 0, 3],
+    ['', 36, 3],
   ]);
   expect(new Set(tiles.map((one) => one.key)).size).toBe(2);
+});
+
+it.each([
+  ['first', [], [0, 0]],
+  ['below a tile that is as wide as the board', [tile('a', 0, 0, 72, 8)], [0, 8]],
+  ['below two that fill the width', [tile('a', 0, 0, 36, 8), tile('b', 36, 0, 36, 8)], [0, 8]],
+  ['beside the lowest one', [tile('a', 0, 0, 72, 8), tile('b', 0, 8, 36, 8)], [36, 8]],
+  ['below a high one in its way', [tile('a', 36, 0, 36, 12), tile('b', 0, 4, 36, 8)], [0, 12]],
+])('puts a new tile %s', (_, tiles, [x, y]) => {
+  expect(placeOfNew(tiles, { w: 36, h: 8 })).toEqual({ x, y, w: 36, h: 8 });
 });
 
 it('says what somebody else changed', () => {

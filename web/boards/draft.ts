@@ -79,15 +79,25 @@ export function withPlace(tiles: readonly DraftTile[], key: string, place: Place
 }
 
 /** The first row below all of these. */
-export function rowBelow(tiles: readonly Tile[]): number {
+function rowBelow(tiles: readonly Tile[]): number {
   return Math.max(0, ...tiles.map(({ y = 0, h }) => y + h));
 }
 
-/** A new tile below all others. */
+/** A new tile: right of the lowest one where there is room to the edge, else below all. */
+export function placeOfNew(tiles: readonly Tile[], { w, h }: Pick<Tile, 'w' | 'h'>): Place {
+  const below = rowBelow(tiles);
+  const places = tiles.map(placeOf);
+  const y = Math.max(0, ...places.filter((one) => one.y + one.h === below).map((one) => one.y));
+  const band = { x: 0, y, w: columns, h };
+  const x = Math.max(0, ...places.filter((one) => overlap(one, band)).map((one) => one.x + one.w));
+  return x + w <= columns ? { x, y, w, h } : { x: 0, y: below, w, h };
+}
+
 export function withTile(tiles: readonly DraftTile[], tile: Tile): DraftTile[] {
-  const y = rowBelow(tiles.map((one) => one.tile));
-  const key = `new ${tiles.length} ${y}`;
-  return [...tiles, { key, tile: create(TileSchema, { ...tile, id: '', x: 0, y }) }];
+  const of = tiles.map((one) => one.tile);
+  const place = placeOfNew(of, tile);
+  const key = `new ${tiles.length} ${rowBelow(of)}`;
+  return [...tiles, { key, tile: create(TileSchema, { ...tile, ...place, id: '' }) }];
 }
 
 /** In words, for people who do not see the grid. */

@@ -2,7 +2,7 @@
 
 import type { Dashboard, Tile } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { dashboards } from '../boards/board-data.ts';
-import { rowBelow } from '../boards/draft.ts';
+import { placeOfNew } from '../boards/draft.ts';
 import { inProject } from '../client.ts';
 import { questionsOf, type SavedQuestion } from './saved-questions.ts';
 
@@ -37,7 +37,7 @@ export async function changeTiles(
   await dashboards.upsert(changed, inProject(projectId));
 }
 
-/** Below the tiles that are there. */
+/** Beside or below the tiles that are there. */
 export function withTile(tiles: readonly Tile[], tile: Tile): Tile[] {
-  return [...tiles, { ...tile, x: 0, y: rowBelow(tiles) }];
+  return [...tiles, { ...tile, ...placeOfNew(tiles, tile) }];
 }
