@@ -57,16 +57,17 @@ describe.runIf(hasBrowser)('a project', () => {
     const { page, faults } = await app.signedIn(`/p/${app.stack.projectId}`);
     await shown(page, '3');
     const filters = page.getByRole('group', { name: 'Filters' });
-    expect(await filters.textContent()).not.toContain('bots');
+    expect(await filters.textContent()).not.toContain('Bots');
     const question = `${app.stack.baseUrl}/p/${app.stack.projectId}/insights/segmentation`;
     await page.goto(question);
     await page.getByRole('region', { name: 'Answer' }).getByText('Complete until').waitFor();
-    expect(await page.getByText('Bot is not true').count()).toBe(0);
+    expect(await page.getByText('Bots left out').count()).toBe(0);
 
     await send(gptBot, 'gpt', 'gpt2');
     await stored(5);
     await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}`);
     await shown(page, '3');
+    expect(await filters.textContent()).toContain('Bots left out');
     await filters.getByRole('button', { name: 'Count bots' }).click();
     await shown(page, '5');
     await filters.getByRole('button', { name: 'Leave bots out' }).click();
@@ -79,7 +80,7 @@ describe.runIf(hasBrowser)('a project', () => {
     await expect.poll(() => live.locator('strong').textContent(), { timeout }).toBe('5');
 
     await page.goto(question);
-    await page.getByRole('button', { name: 'Bot is not true', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Bots left out', exact: true }).waitFor();
     expect(faults).toEqual([]);
     const { status, body } = await call(
       app.stack.baseUrl,
@@ -155,7 +156,7 @@ describe.runIf(hasBrowser)('a project', () => {
     const { page, faults } = await app.signedIn(path);
     await turns(page);
     await page.getByRole('link', { name: 'Everybody' }).click();
-    await page.getByRole('button', { name: 'Bot is not true', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Bots left out', exact: true }).waitFor();
     await shows(page, '3');
     expect(faults).toEqual([]);
 

@@ -15,6 +15,9 @@ const sizes = [
   ['a phone', 360],
 ] as const;
 
+/** The events of the tests are a program's. */
+const boardChips = ['Bots left out', 'in Buyers'];
+
 describe.runIf(hasBrowser)('the chips', () => {
   const web = useWebApp();
   let visitor: Reader & { page: Page };
@@ -79,7 +82,7 @@ describe.runIf(hasBrowser)('the chips', () => {
     const page = await open(`/boards/${board}?segments=${segment}`, widthPx);
     await page.getByRole('article', { name: 'Views 4' }).locator('svg').first().waitFor();
     await page.getByText('in Buyers').first().waitFor();
-    await expect.poll(() => chipsAtTheEnd(page)).toEqual(['in Buyers']);
+    await expect.poll(() => chipsAtTheEnd(page)).toEqual(boardChips);
     expect(await page.evaluate<number>('window.scrollY')).toBeGreaterThan(200);
     expect(await axe(page)).toEqual([]);
     await expect.poll(() => hiddenFocus(page)).toEqual([]);
@@ -94,11 +97,11 @@ describe.runIf(hasBrowser)('the chips', () => {
     await page.getByText('in Buyers').first().waitFor();
     await page.getByRole('button', { name: 'Full screen' }).press('Enter');
     await untilHolds(page, 'document.fullscreenElement !== null');
-    await expect.poll(() => chipsAtTheEnd(page)).toEqual(['in Buyers']);
+    await expect.poll(() => chipsAtTheEnd(page)).toEqual(boardChips);
     const scrolled = await page.evaluate<number>('document.fullscreenElement.scrollTop');
     expect(scrolled).toBeGreaterThan(200);
     // No further from it than the board's own room.
-    const top = page.evaluate<number>(`Math.max(...[...document.querySelectorAll('.in-sight .chip')]
+    const top = page.evaluate<number>(`Math.min(...[...document.querySelectorAll('.in-sight .chip')]
       .map((chip) => chip.getBoundingClientRect().top))`);
     expect(await top).toBeLessThan(60);
     await expect.poll(() => hiddenFocus(page)).toEqual([]);
@@ -142,6 +145,23 @@ describe.runIf(hasBrowser)('the chips', () => {
       expect(visitor.faults).toEqual([]);
     },
   );
+
+  it('of many conditions scroll away on a phone, which they would fill', async () => {
+    const seats = [1, 2, 3, 4, 5].map((value) => ({
+      filters: [{ property: 'seats', operator: 1, value: `${value}` }],
+    }));
+    const question = {
+      ...{ insightType: 1, events: [{ event: { kind: 'view' } }], filterGroups: seats },
+    };
+    const asked = encodeURIComponent(JSON.stringify(question));
+    const page = await open(`/insights/trends?q=${asked}`, 360);
+    await page.getByRole('list', { name: 'Filters' }).getByText('seats is 5').waitFor();
+    await page.getByRole('region', { name: 'Answer' }).locator('.loading').waitFor({
+      state: 'detached',
+    });
+    await expect.poll(() => chipsAtTheEnd(page)).toEqual([]);
+    expect(visitor.faults).toEqual([]);
+  });
 
   it('of a board are on paper, too', async () => {
     const page = await open(`/boards/${board}?segments=${segment}`, 1280);

@@ -10,7 +10,7 @@ import type {
 } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { inProject } from '../client.ts';
 import { Check, Field } from '../fields/field.tsx';
-import { BotsNote, botsWhere } from '../filter/bots.tsx';
+import { BotsChip, botsWhere } from '../filter/bots.tsx';
 import { hasCookieless } from '../filter/cookieless.tsx';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { boardTime } from '../question/board-time.ts';
@@ -131,7 +131,7 @@ function headOf(
     <div class="page-head">
       <h1 tabIndex={-1}>Edit {base.displayName}</h1>
       <div class="row">
-        <BotsNote bots={botsWhere(board.hasBots ?? false)} />
+        <BotsChip bots={botsWhere(board.hasBots ?? false)} />
         <RangePicker saved={savedRangeName(base, board.time?.timezone)} />
         <button type="button" onClick={leave}>
           Cancel

@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { usePlot } from '../charts/plot-code.ts';
 import { type PartTables, partIn } from '../exports/shown-tables.ts';
-import { BotsNote, botsWhere } from '../filter/bots.tsx';
+import { BotsChip, botsWhere } from '../filter/bots.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
 import type { Resource } from '../resource.ts';
@@ -75,7 +75,7 @@ function ReadBoard(props: {
   return (
     <div class="board" ref={full} aria-busy={answer.isLoading}>
       <HeadInSight name={dashboard.displayName} isUpdating={answer.isLoading}>
-        <BotsNote bots={botsWhere(board.hasBots ?? false)} />
+        <BotsChip bots={botsWhere(board.hasBots ?? false)} />
         <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />
         <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
       </HeadInSight>

@@ -15,7 +15,7 @@ import { isFramed } from '../browser/media.ts';
 import { usePlot } from '../charts/plot-code.ts';
 import { PartOfPage, type PartTables, partIn } from '../exports/shown-tables.ts';
 import { Field } from '../fields/field.tsx';
-import { areBotsCounted, BotsNote, botsWhere } from '../filter/bots.tsx';
+import { areBotsCounted, BotsChip, botsWhere } from '../filter/bots.tsx';
 import { useResource } from '../resource.ts';
 import { idOfDrawing } from '../results/drawings/tile-drawings.ts';
 import { Freshness } from '../results/provenance.tsx';
@@ -140,7 +140,7 @@ function Board(props: { board: RenderResponse; isUpdating: boolean; note: Compon
             {formatDay(time.firstDay)} to {formatDay(time.lastDay)}, days of {zone}
           </p>
         ) : null}
-        <BotsNote bots={botsWhere(board.hasBots)} />
+        <BotsChip bots={botsWhere(board.hasBots)} />
         <ExportButtons
           name={board.displayName}
           isEmpty={tiles.length === 0}

@@ -3,20 +3,9 @@
 
 import { countries, viewBox } from 'virtual:world';
 import { useEffect, useRef } from 'preact/hooks';
+import { countryName } from '../text/country-name.ts';
 import { figure } from '../ui/figures.ts';
 import '../styles/world-map.css';
-
-const names = new Intl.DisplayNames('en', { type: 'region' });
-
-/** Of an alpha-2 code; the code itself where it is none. */
-export function countryName(code: string): string {
-  if (code === '') return 'Unknown';
-  try {
-    return names.of(code) ?? code;
-  } catch {
-    return code;
-  }
-}
 
 /** Shades of a country, by the logarithm of its number. */
 const levels = 5;

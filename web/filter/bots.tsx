@@ -9,7 +9,13 @@ import {
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Resource } from '../resource.ts';
 import { address, setQuery } from '../router.ts';
-import { type Condition, botProperty as property, toPropertyFilter } from './condition.ts';
+import { Icon } from '../ui/icon.tsx';
+import {
+  botsLeftOut,
+  type Condition,
+  botProperty as property,
+  toPropertyFilter,
+} from './condition.ts';
 
 const noBots: Condition = {
   property,
@@ -50,19 +56,25 @@ export function groupWithoutBots(): FilterGroup {
   return create(FilterGroupSchema, { filters: [toPropertyFilter(noBots)] });
 }
 
-/** Says what becomes of bots, and turns it. */
-export function BotsNote({ bots }: { bots: Bots }) {
+/** A chip that says that bots are left out, and what turns it. */
+export function BotsChip({ bots }: { bots: Bots }) {
   if (bots === undefined || bots === 'none') return null;
-  const isLeftOut = bots === 'left out';
+  if (bots === 'counted')
+    return (
+      <button type="button" class="quiet" onClick={() => setQuery({ bots: undefined })}>
+        Leave bots out
+      </button>
+    );
   return (
-    <span class="hint">
-      {isLeftOut ? 'bots are left out' : 'bots count'}{' '}
+    <span class="chip">
+      <span>{botsLeftOut}</span>
       <button
         type="button"
-        class="link"
-        onClick={() => setQuery({ bots: isLeftOut ? '1' : undefined })}
+        aria-label="Count bots"
+        title="Count bots"
+        onClick={() => setQuery({ bots: '1' })}
       >
-        {isLeftOut ? 'Count bots' : 'Leave bots out'}
+        <Icon name="close" />
       </button>
     </span>
   );

@@ -7,6 +7,7 @@ import {
   PropertyFilterSchema,
   PropertySource,
 } from '../../proto/gen/common/v1/filter_pb.js';
+import { countryName } from '../text/country-name.ts';
 import { readablePath } from '../text/readable-path.ts';
 
 /** Events of bots have it. */
@@ -136,10 +137,16 @@ function readCondition(entry: unknown): Condition[] {
   return [{ property, operator, source: from, values }];
 }
 
-/** A condition in words: "Country is DE". */
+/** What pages say of the condition that is there by itself. */
+export const botsLeftOut = 'Bots left out';
+
+/** A condition in words: "Country is Germany". */
 export function inWords({ property, operator, values }: Condition): string {
   const known = operatorOf(operator);
-  const joined = values.map(readablePath).join(known?.values === 'two' ? ' and ' : ', ');
+  const isNotBots = property === botProperty && operator === FilterOperator.NOT_EQUALS;
+  if (isNotBots && values[0] === 'true') return botsLeftOut;
+  const nameOf = property === '$country' ? countryName : readablePath;
+  const joined = values.map(nameOf).join(known?.values === 'two' ? ' and ' : ', ');
   return `${propertyName(property)} ${known?.name ?? ''} ${joined}`.trim();
 }
 

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
-import { type Bots, BotsNote } from './bots.tsx';
+import { type Bots, BotsChip } from './bots.tsx';
 import { type Condition, emptyCondition, inWords } from './condition.ts';
 import type { SuggestedOf } from './schema.ts';
 
@@ -44,11 +44,11 @@ export function FilterBar(props: {
           </button>
         </span>
       ))}
+      <BotsChip bots={bots} />
       <button type="button" class="quiet" onClick={() => setEdited(conditions.length)}>
         <Icon name="filter" />
         Filter
       </button>
-      <BotsNote bots={bots} />
       {edited === undefined ? null : (
         <Dialog title="Filter" onClose={() => setEdited(undefined)}>
           <Loaded

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { Sparkline } from '../charts/sparkline.tsx';
-import { BotsNote } from '../filter/bots.tsx';
+import { BotsChip } from '../filter/bots.tsx';
 import { figure, plural } from '../ui/figures.ts';
 import type { Figures } from './figures.ts';
 import type { Minute } from './minute.ts';
@@ -29,10 +29,8 @@ export function LiveFigures(props: {
         </small>
       </Figure>
       <Figure name="Visitors" value={figures && visitorsOf(figures, areBotsCounted)}>
-        <small>
-          {minute ? 'the last 5 minutes' : 'Not live'}
-          <Bots figures={figures} areBotsCounted={areBotsCounted} />
-        </small>
+        <small>{minute ? 'the last 5 minutes' : 'Not live'}</small>
+        <Bots figures={figures} areBotsCounted={areBotsCounted} />
       </Figure>
       <Figure name="Refused" value={minute?.refused} isBad={refused > 0}>
         <small>
@@ -73,9 +71,9 @@ function Bots(props: { figures: Figures | undefined; areBotsCounted: boolean }) 
   const { figures, areBotsCounted } = props;
   if (!areBotsCounted && !figures?.bots) return null;
   return (
-    <>
-      : <BotsNote bots={areBotsCounted ? 'counted' : 'left out'} />
-    </>
+    <div>
+      <BotsChip bots={areBotsCounted ? 'counted' : 'left out'} />
+    </div>
   );
 }
 

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { BarList } from '../charts/bar-list.tsx';
 import { ValueMark } from '../marks/value-mark.tsx';
 import { loadCode } from '../shell/load-code.ts';
+import { countryName } from '../text/country-name.ts';
 import { plural } from '../ui/figures.ts';
 import type { Figures } from './figures.ts';
 import { visitorsOf } from './live-figures.tsx';
@@ -56,7 +57,7 @@ export function LivePlaces(props: {
         <BarList
           label="Visitors by country"
           bars={bars.slice(0, maxBars).map(({ code, value }) => ({
-            name: part?.countryName(code) ?? (code || 'Unknown'),
+            name: countryName(code.toUpperCase()) || 'Unknown',
             mark: <ValueMark property="$country" value={code.toUpperCase()} />,
             value,
           }))}

@@ -12,6 +12,7 @@ import {
 import type { Unit } from '../charts/plot/value-axis.ts';
 import { segmentName, segmentOf } from '../filter/segment-names.ts';
 import { sourceName } from '../sources/source-of.ts';
+import { countryName } from '../text/country-name.ts';
 import { kindName, kindNamer } from '../text/namer.ts';
 import { milliseconds, percent, shortFigure } from '../ui/figures.ts';
 
@@ -104,8 +105,6 @@ function isSplit(spec: InsightQuerySpec): boolean {
   return spec.breakdowns.length > 0 || isOfRevenue(spec);
 }
 
-const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
-
 /**
  * A value of a property; a country by its name, "not in Buyers" of a segment, a host by its site: several may be of one
  * site, unless the name `isExact`.
@@ -118,7 +117,7 @@ export function valueName(property: string, value: string | undefined, isExact =
   }
   const segment = segmentOf(property);
   if (segment !== undefined) return `${value} ${segmentName(segment)}`;
-  if (property === '$country' && /^[A-Z]{2}$/.test(value)) return countries.of(value) ?? value;
+  if (property === '$country' && value !== '') return countryName(value);
   if (lowerCase.has(property)) return value.charAt(0).toUpperCase() + value.slice(1);
   if (property === '$language') return languageName(value);
   return value === '' ? '(empty)' : value;

@@ -4,11 +4,11 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { useState } from 'preact/hooks';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { narrow, useMedia } from '../browser/media.ts';
-import { areBotsCounted, BotsNote, botsOf } from '../filter/bots.tsx';
+import { areBotsCounted, type Bots, BotsChip, botsOf } from '../filter/bots.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
-import { isEmpty, writeSegments } from '../filter/segment-names.ts';
+import { isEmpty, type SegmentFilter, writeSegments } from '../filter/segment-names.ts';
 import { useOldRows, usePages } from '../pages.ts';
 import { Updating } from '../retries/updating.tsx';
 import type { PageProps } from '../router.ts';
@@ -51,11 +51,10 @@ export function Page({ params }: PageProps) {
           <button type="button" aria-label="Load again" title="Load again" onClick={reload}>
             <Icon name="refresh" />
           </button>
-          <BotsNote bots={bots} />
           <RangePicker />
         </div>
       </div>
-      <SegmentBar chosen={segments} onChange={setSegments} />
+      <Chosen bots={bots} segments={segments} />
       <Fault cause={error} retry={reload} />
       {rows.length > 0 ? (
         <>
@@ -94,6 +93,15 @@ export function Page({ params }: PageProps) {
         />
       ) : null}
     </>
+  );
+}
+
+function Chosen({ bots, segments }: { bots: Bots; segments: SegmentFilter }) {
+  return (
+    <div class="filters">
+      <BotsChip bots={bots} />
+      <SegmentBar chosen={segments} onChange={setSegments} />
+    </div>
   );
 }
 
