@@ -204,11 +204,19 @@ describe.runIf(hasBrowser)('a chart', () => {
     const split = drawer.getByRole('button', { name: 'Split by' });
     expect(await split.getAttribute('aria-expanded')).toBe('false');
     await split.press('Enter');
-    await drawer.getByRole('button', { name: 'Split by a property' }).waitFor();
+    await drawer.getByRole('button', { name: 'Split by a property' }).press('Enter');
+    await untilFocused(page, drawer.getByRole('combobox', { name: 'Property 1' }));
+    await drawer.getByRole('button', { name: 'Remove property 1' }).press('Enter');
     expect(await axe(page)).toEqual([]);
     await drawer.getByRole('button', { name: 'Show the answer' }).press('Enter');
     await untilFocused(page, change);
     await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('combobox', { name: 'Event' }).press('ArrowDown');
+    const names = page.getByRole('option').locator('.clip');
+    await names.first().waitFor();
+    const cut = `[...document.querySelectorAll('[role=option] .clip')]
+      .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`;
+    expect(await page.evaluate(cut)).toEqual([]);
     expect(reader.faults).toEqual([]);
   });
 

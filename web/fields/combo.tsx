@@ -1,7 +1,7 @@
 // A field with suggestions: typing narrows them, arrow keys walk them, and any other text may be taken as well. Until
 // something is typed, all of them are shown; what is typed first takes the place of what the field held.
 
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { foldCase } from './fold-case.ts';
 
 /** `says`: what it means, in a line of its own. */
@@ -22,11 +22,14 @@ type ComboProps = {
   onTake?: (value: string) => void;
   placeholder?: string;
   hint?: string;
+  /** It was asked for just now: what is typed next is meant for it. */
+  isNew?: boolean;
 };
 
 /** `onValue` is called for each letter typed and each suggestion taken; `onTake` for the latter and for Enter. */
 export function Combo(props: ComboProps) {
   const id = useId();
+  const field = useFocus(props.isNew);
   const [isOpen, setOpen] = useState(false);
   const [at, setAt] = useState(-1);
   // What the field held before says nothing about what it is to hold.
@@ -58,6 +61,7 @@ export function Combo(props: ComboProps) {
     <div class="field combo">
       <label for={id}>{props.label}</label>
       <input
+        ref={field}
         id={id}
         type="text"
         role="combobox"
@@ -92,6 +96,15 @@ export function Combo(props: ComboProps) {
       ) : null}
     </div>
   );
+}
+
+/** A new field has the focus as it appears. */
+function useFocus(isNew = false) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isNew) field.current?.focus();
+  }, []);
+  return field;
 }
 
 /** The press would put the caret between the letters that the focus selects. */

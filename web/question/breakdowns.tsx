@@ -1,6 +1,7 @@
 // What a question is split by: properties, and segments into those in them and those not.
 
 import { create } from '@bufbuild/protobuf';
+import { useState } from 'preact/hooks';
 import {
   BreakdownSchema,
   type InsightQuerySpec,
@@ -30,6 +31,7 @@ export function Breakdowns(props: {
 }) {
   const { spec, onChange } = props;
   const { breakdowns } = spec;
+  const [isAdding, setAdding] = useState(false);
   const all = breakdowns.map(({ property }) => property);
   const names = all.filter((property) => segmentOf(property) === undefined);
   const segments = all.flatMap((property) => segmentOf(property) ?? []);
@@ -47,6 +49,7 @@ export function Breakdowns(props: {
           key={`${index}`}
           place={index + 1}
           property={property}
+          isNew={isAdding}
           onChange={(next) => put(names.with(index, next), segments)}
           onRemove={() => put(names.toSpliced(index, 1), segments)}
         />
@@ -68,7 +71,14 @@ export function Breakdowns(props: {
         />
       ) : null}
       {breakdowns.length < maxBreakdowns ? (
-        <button type="button" class="add" onClick={() => put([...names, ''], segments)}>
+        <button
+          type="button"
+          class="add"
+          onClick={() => {
+            setAdding(true);
+            put([...names, ''], segments);
+          }}
+        >
           <Icon name="plus" />
           Split by a property
         </button>
@@ -88,13 +98,19 @@ export function Breakdowns(props: {
 function PropertyRow(props: {
   place: number;
   property: string;
+  isNew: boolean;
   onChange: (next: string) => void;
   onRemove: () => void;
 }) {
-  const { place, property, onChange, onRemove } = props;
+  const { place, property, isNew, onChange, onRemove } = props;
   return (
     <div class="row tight">
-      <PropertyField label={`Property ${place}`} value={property} onValue={onChange} />
+      <PropertyField
+        label={`Property ${place}`}
+        value={property}
+        isNew={isNew}
+        onValue={onChange}
+      />
       <button
         type="button"
         class="quiet end-of-field"

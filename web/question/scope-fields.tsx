@@ -15,9 +15,10 @@ export function ScopeFields(props: {
   filtersLabel?: string;
   placeholder?: string;
   scope: EventFilter | undefined;
+  isNew?: boolean;
   onChange: (scope: EventFilter) => void;
 }) {
-  const { label, onChange } = props;
+  const { label, isNew = false, onChange } = props;
   const scope = props.scope ?? create(EventFilterSchema);
   return (
     <>
@@ -25,6 +26,7 @@ export function ScopeFields(props: {
         label={label}
         placeholder={props.placeholder ?? 'Any event'}
         scope={scope}
+        isNew={isNew}
         onChange={(kinds) => onChange({ ...scope, ...kinds })}
       />
       <FilterBar
@@ -40,6 +42,7 @@ export function ScopeFields(props: {
 export function PropertyField(props: {
   label: string;
   value: string;
+  isNew?: boolean;
   onValue: (property: string) => void;
 }) {
   const { data } = useSchema();

@@ -1,5 +1,6 @@
 // The events of a question: series of a chart, or steps in order.
 
+import { useState } from 'preact/hooks';
 import {
   AggregationType,
   type EventQuery,
@@ -44,6 +45,7 @@ export function SeriesFields(props: {
   onChange: (events: EventQuery[]) => void;
 }) {
   const { spec, onChange } = props;
+  const [isAdding, setAdding] = useState(false);
   const form = formOf(spec);
   const { least, most } = form.events;
   const { events } = spec;
@@ -64,6 +66,7 @@ export function SeriesFields(props: {
           form={form}
           index={index}
           event={event}
+          isNew={isAdding}
           onChange={(next) => put(index, next)}
           {...(events.length > least
             ? { onRemove: () => onChange(events.filter((_, at) => at !== index)) }
@@ -72,7 +75,14 @@ export function SeriesFields(props: {
         />
       ))}
       {events.length < most ? (
-        <button type="button" class="add" onClick={() => onChange([...events, emptyEvent()])}>
+        <button
+          type="button"
+          class="add"
+          onClick={() => {
+            setAdding(true);
+            onChange([...events, emptyEvent()]);
+          }}
+        >
           <Icon name="plus" />
           {form.id === 'funnel'
             ? 'Add a step'
@@ -89,11 +99,12 @@ function Series(props: {
   form: QuestionForm;
   index: number;
   event: EventQuery;
+  isNew: boolean;
   onChange: (next: EventQuery) => void;
   onRemove?: () => void;
   onUp?: () => void;
 }) {
-  const { form, index, event, onChange, onRemove, onUp } = props;
+  const { form, index, event, isNew, onChange, onRemove, onUp } = props;
   const name = form.events.nameOf(index);
   return (
     <fieldset class="series">
@@ -102,6 +113,7 @@ function Series(props: {
         label="Event"
         filtersLabel={`${name}: filters`}
         scope={event.event}
+        isNew={isNew}
         onChange={(scope) => onChange({ ...event, event: scope })}
       />
       {form.hasAggregation ? <ValueFields {...{ form, name, event, onChange }} /> : null}
@@ -145,7 +157,6 @@ function ValueFields(props: {
       <div class="row">
         <Select
           label={`${name}: value`}
-          isLabelHidden
           value={String(event.aggregation || AggregationType.TOTAL)}
           options={aggregationOptions}
           onValue={(value) => {

@@ -1,5 +1,6 @@
 // The kinds of events that are meant: one, any of several, or every kind where the only field is empty.
 
+import { useState } from 'preact/hooks';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import { Combo } from '../../fields/combo.tsx';
 import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from '../../filter/schema.ts';
@@ -14,9 +15,11 @@ export function KindFields(props: {
   label: string;
   placeholder: string;
   scope: Kinds;
+  isNew: boolean;
   onChange: (kinds: Kinds) => void;
 }) {
-  const { label, placeholder, scope, onChange } = props;
+  const { label, placeholder, scope, isNew, onChange } = props;
+  const [isAdding, setAdding] = useState(isNew);
   const suggestions = useKindSuggestions();
   const isUnknown = useIsUnknownKind();
   const kinds = scope.kinds.length > 0 ? scope.kinds : [scope.kind];
@@ -34,6 +37,7 @@ export function KindFields(props: {
             placeholder={kinds.length === 1 ? placeholder : 'A kind'}
             suggestions={suggestions}
             hint={isUnknown(kind) ? unknownKindHint : ''}
+            isNew={isAdding}
             onValue={(next) => put(kinds.map((one, at) => (at === index ? next : one)))}
           />
           {index === 0 ? null : (
@@ -49,7 +53,14 @@ export function KindFields(props: {
         </div>
       ))}
       {kinds.length < maxKinds && kinds.every((kind) => kind !== '') ? (
-        <button type="button" class="add" onClick={() => put([...kinds, ''])}>
+        <button
+          type="button"
+          class="add"
+          onClick={() => {
+            setAdding(true);
+            put([...kinds, '']);
+          }}
+        >
           <Icon name="plus" />
           Or another event
         </button>
