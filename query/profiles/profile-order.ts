@@ -6,6 +6,7 @@ import { invalidArgument, notKnown } from '../../platform/http/answers/invalid-a
 import { type ListRequest, ProfileOrder } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { openCursor, sealCursor } from '../cursor.ts';
 import type { Bindings } from '../filters/bindings.ts';
+import { nameSql } from '../identity/profile-names.ts';
 
 /** A profile's place in an order: those without a value last, then by number, then by text, then by id. */
 export interface OrderPlace {
@@ -54,7 +55,7 @@ export function readProfileOrder(
     case ProfileOrder.SESSIONS:
       return byCount('sessions');
     case ProfileOrder.NAME:
-      return byText(nameSql);
+      return byText(nameSql('external_id'));
     case ProfileOrder.PLACE:
       return byText("concat(if(city != '', city, region), '\\n', country)", "'\\n'");
     case ProfileOrder.DEVICE:
@@ -69,10 +70,6 @@ export function readProfileOrder(
       throw notKnown('orderBy', orderBy, 'is not an order');
   }
 }
-
-const nameSql = `arrayFirst(name -> name != '', [${['name', 'displayName', 'display_name', 'email']
-  .map((trait) => `JSONExtractString(traits['${trait}'])`)
-  .join(', ')}, external_id])`;
 
 /** A profile without events was never seen. */
 function bySeen(column: string, readsSums: boolean): ProfileOrderSql {

@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest';
-import { idName, userName } from './user-name.ts';
+import { userName, visitorName } from './user-name.ts';
 
 const id = '3fa94c01aabbccddeeff001122334455';
 
-it('calls an anonymous user the same by the profile as by an event', () => {
+it('calls an anonymous user the same by the profile as by a visit', () => {
+  const anonymous = { userName: '', profileId: id, distinctId: 'anon-6f1b' };
   expect(userName({ id, externalId: '' })).toBe('Visitor 3fa94c01');
-  expect(idName('anon-6f1b', id)).toBe('Visitor 3fa94c01');
+  expect(visitorName(anonymous)).toBe('Visitor 3fa94c01');
+  expect(visitorName({ ...anonymous, distinctId: 'u1' })).toBe('Visitor 3fa94c01');
   expect(userName({ id, externalId: 'anon-6f1b', properties: {} })).toBe('Visitor 3fa94c01');
 });
 
@@ -14,6 +16,7 @@ it('calls others by what names them, and cookieless visitors by their id', () =>
     'ada@example.org',
   );
   expect(userName({ id, externalId: 'u1', properties: { name: '', email: 1 } })).toBe('u1');
-  expect(idName('u1', id)).toBe('u1');
-  expect(idName('cookieless-77', '')).toBe('cookieless-77');
+  const named = { userName: 'Ada', profileId: id, distinctId: 'anon-6f1b' };
+  expect(visitorName(named)).toBe('Ada');
+  expect(visitorName({ ...named, userName: '', profileId: '' })).toBe('anon-6f1b');
 });

@@ -13,19 +13,27 @@ interface NamedUser {
   properties?: { [name: string]: unknown } | undefined;
 }
 
+interface NamedVisitor {
+  userName: string;
+  profileId: string;
+  distinctId: string;
+}
+
 /** A trait that names the user, the id of the site, or the beginning of our own id: "Visitor 3fa94c01". */
 export function userName({ id, externalId, properties = {} }: NamedUser): string {
   for (const key of ['name', 'displayName', 'display_name', 'email']) {
     const value = properties[key];
     if (typeof value === 'string' && value !== '') return value;
   }
-  return idName(externalId, id);
+  const isAnonymous = externalId === '' || externalId.startsWith(anonymousPrefix);
+  return isAnonymous ? unnamed(id) : externalId;
 }
 
-/** The same of somebody of whom only ids are told: `profileId` is empty for a cookieless visitor. */
-export function idName(distinctId: string, profileId: string): string {
-  const isAnonymous = distinctId === '' || distinctId.startsWith(anonymousPrefix);
-  return isAnonymous && profileId !== ''
-    ? `Visitor ${profileId.slice(0, shownDigits)}`
-    : distinctId;
+/** The same of a visit's user, whom the service names; without a profile, the id that was sent. */
+export function visitorName({ userName: name, profileId, distinctId }: NamedVisitor): string {
+  return profileId === '' ? distinctId : name || unnamed(profileId);
+}
+
+function unnamed(profileId: string): string {
+  return `Visitor ${profileId.slice(0, shownDigits)}`;
 }

@@ -3,11 +3,11 @@
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { MarkedDevice, MarkedPlace, MarkedSource } from '../marks/marked.tsx';
 import { readablePath } from '../text/readable-path.ts';
-import { idName } from '../text/user-name.ts';
+import { visitorName } from '../text/user-name.ts';
 import { Time } from '../time/time.tsx';
 import { figure } from '../ui/figures.ts';
 import type { Column } from '../ui/table.tsx';
-import { deviceOf, lengthOf, placeOf, sourceOf } from './visits-client.ts';
+import { deviceOf, durationOf, placeOf, sourceOf } from './visit-words.ts';
 
 const start: Column<Visit> = {
   name: 'Start',
@@ -15,7 +15,12 @@ const start: Column<Visit> = {
   cell: ({ startTime }) => <Time at={startTime} />,
 };
 
-const length: Column<Visit> = { name: 'Length', width: '92px', isNumber: true, cell: lengthOf };
+const duration: Column<Visit> = {
+  name: 'Duration',
+  width: '92px',
+  isNumber: true,
+  cell: durationOf,
+};
 
 const events: Column<Visit> = {
   name: 'Events',
@@ -32,14 +37,15 @@ const entry: Column<Visit> = {
 
 const who: Column<Visit> = { name: 'Who', width: 'minmax(90px, 1.2fr)', cell: whoOf };
 
-function whoOf({ cookieless, bot, distinctId, profileId }: Visit) {
+function whoOf(visit: Visit) {
+  const { cookieless, bot, distinctId, profileId } = visit;
   const isNameless = cookieless && profileId === '';
   return (
     <>
       {isNameless ? (
         <span class="hint">Cookieless</span>
       ) : (
-        <span title={distinctId}>{idName(distinctId, profileId)}</span>
+        <span title={distinctId}>{visitorName(visit)}</span>
       )}
       {bot ? <span class="badge">bot</span> : null}
     </>
@@ -55,7 +61,7 @@ export const fewColumns: readonly Column<Visit>[] = [
 
 export const allColumns: readonly Column<Visit>[] = [
   start,
-  length,
+  duration,
   events,
   entry,
   {

@@ -8,13 +8,14 @@ import { Steps } from '../event/steps.tsx';
 import { MarkedDevice, MarkedPlace, MarkedSource } from '../marks/marked.tsx';
 import { usePages } from '../pages.ts';
 import { readablePath } from '../text/readable-path.ts';
-import { idName } from '../text/user-name.ts';
+import { visitorName } from '../text/user-name.ts';
 import { Time, toDate } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
-import { activity, deviceOf, lengthMs, lengthOf, placeOf, sourceOf } from './visits-client.ts';
+import { deviceOf, durationMs, durationOf, placeOf, sourceOf } from './visit-words.ts';
+import { activity } from './visits-client.ts';
 
 /** Hardly any visit has more. */
 const pageSize = 500;
@@ -29,7 +30,7 @@ export function VisitDrawer(props: { visit: Visit; projectId: string; onClose: (
         <Fact name="Start">
           <Time at={visit.startTime} as="day" /> <Time at={visit.startTime} as="clock" />
         </Fact>
-        <Fact name="Length">{lengthOf(visit)}</Fact>
+        <Fact name="Duration">{durationOf(visit)}</Fact>
         <Fact name="Who">
           <Who visit={visit} base={base} />
         </Fact>
@@ -61,7 +62,7 @@ function Who({ visit, base }: { visit: Visit; base: string }) {
   return (
     <>
       {profileId ? (
-        <a href={`${base}/profiles/${profileId}`}>{idName(distinctId, profileId)}</a>
+        <a href={`${base}/profiles/${profileId}`}>{visitorName(visit)}</a>
       ) : cookieless ? (
         'A cookieless visitor, who is known for a day and has no profile'
       ) : (
@@ -78,7 +79,7 @@ function Events({ visit, projectId }: { visit: Visit; projectId: string }) {
   // A session may be used again later.
   const timeRange = {
     from: timestampFromMs(startMs),
-    to: timestampFromMs(startMs + lengthMs(visit) + 1),
+    to: timestampFromMs(startMs + durationMs(visit) + 1),
   };
   const { rows, error, isLoading, hasMore, more, reload } = usePages(
     `visit ${projectId} ${sessionId} ${startMs}`,

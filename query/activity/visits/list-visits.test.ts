@@ -233,19 +233,19 @@ it('lead to the root of their profile, and to none that is deleted', async () =>
   const idOf = (distinctId: string): string =>
     events.find((event) => event.distinctId === distinctId)?.profileId ?? '';
   await storeProfiles(service.clickhouse, [
-    { projectId, distinctId: 'eve' },
+    { projectId, distinctId: 'eve', traits: { name: 7, email: 'eve@example.org' } },
     { projectId, distinctId: 'anon-1', named: false, owner: 'eve', root: 'eve', wasClaimed: true },
-    { projectId, distinctId: 'gone', deleted: true },
+    { projectId, distinctId: 'gone', deleted: true, traits: { name: 'Gone' } },
     { projectId, distinctId: 'anon-gone', owner: 'gone', root: 'gone', wasClaimed: true },
   ]);
   const { visits } = await list(projectId);
-  expect(visits.map((visit) => [visit.distinctId, visit.profileId])).toEqual([
-    ['anon-1', idOf('eve')],
-    ['gone', ''],
-    ['anon-gone', ''],
-    ['nobody-named', idOf('nobody-named')],
-    ['cookieless-x', ''],
-    ['eve', idOf('eve')],
+  expect(visits.map((visit) => [visit.distinctId, visit.profileId, visit.userName])).toEqual([
+    ['anon-1', idOf('eve'), 'eve@example.org'],
+    ['gone', '', ''],
+    ['anon-gone', '', ''],
+    ['nobody-named', idOf('nobody-named'), ''],
+    ['cookieless-x', '', ''],
+    ['eve', idOf('eve'), 'eve@example.org'],
   ]);
 });
 

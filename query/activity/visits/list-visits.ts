@@ -13,8 +13,8 @@ import {
 } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import { encodeCursor, type Position } from '../../cursor.ts';
 import type { Deadline } from '../../deadline.ts';
-import { deletedIds } from '../../identity/deleted-ids.ts';
 import { mergedIds } from '../../identity/merged-ids.ts';
+import { profileNames } from '../../identity/profile-names.ts';
 import { readListed, type SegmentOptions } from '../../insights/segments/listed-persons.ts';
 import { readPageSize, readPageToken, readTimeRange, sealOf } from '../activity-selection.ts';
 import { readVisits } from './visit-facts.ts';
@@ -88,7 +88,10 @@ function placeOf(visit: Visit | undefined): Position | undefined {
   return { timeMs: timestampMs(visit.startTime), id: visit.sessionId };
 }
 
-/** Each visit comes with the profile of its event, and leaves with the root of that, unless the root is deleted. */
+/**
+ * Each visit comes with the profile of its event, and leaves with the root of that and its name, unless the root is
+ * deleted.
+ */
 async function nameProfiles(
   clickhouse: RowReader,
   projectId: string,
@@ -98,9 +101,11 @@ async function nameProfiles(
   const own = [...new Set(visits.map(({ profileId }) => profileId).filter(Boolean))];
   const roots = await mergedIds(clickhouse, projectId, own, deadline);
   const rootOf = (id: string): string => roots.get(id) ?? id;
-  const deleted = await deletedIds(clickhouse, projectId, own.map(rootOf), deadline);
+  const names = await profileNames(clickhouse, projectId, own.map(rootOf), deadline);
   for (const visit of visits) {
     const root = rootOf(visit.profileId);
-    visit.profileId = deleted.has(root) ? '' : root;
+    const { deleted, name } = names.get(root) ?? { deleted: false, name: '' };
+    visit.profileId = deleted ? '' : root;
+    visit.userName = deleted ? '' : name;
   }
 }

@@ -1517,6 +1517,14 @@ export declare type Visit = Message<"shared.activity.v1.Visit"> & {
    * @generated from field: string distinct_id = 19;
    */
   distinctId: string;
+
+  /**
+   * What the profile is called: its trait `name`, `displayName`, `display_name` or `email`, the first that is a text,
+   * else its external_id; at most 200 code points. Empty where nobody has named it.
+   *
+   * @generated from field: string user_name = 20;
+   */
+  userName: string;
 };
 
 /**
