@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import { batchCreate, call, newEvent } from '../harness/clients/client.ts';
 import { signalProcess } from '../harness/servers/stack.ts';
-import { press, typeInto, untilFocused } from '../harness/web/keyboard.ts';
+import { press, typeInto } from '../harness/web/keyboard.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs } from '../harness/web/web-app.ts';
 
@@ -29,12 +29,7 @@ describe.runIf(hasBrowser)('events in the browser', () => {
     await typeInto(page, 'E-mail', email);
     await typeInto(page, 'Password', 'correct horse battery');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-    await page.keyboard.press('Control+k');
-    await untilFocused(page, page.getByRole('combobox', { name: 'Search or jump to' }));
-    await page.keyboard.type('setup');
-    await page.getByRole('option', { name: 'Setup', selected: true }).waitFor();
-    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
     await step(page, 'waiting', 'An event stored').waitFor();
     await streamIsOpen(page);
   }

@@ -15,7 +15,7 @@ export function Page() {
   const [organizationName, setOrganizationName] = useState('');
   const send = async (): Promise<void> => {
     takeSession(await auth.signUp({ email, password, displayName, organizationName }));
-    navigate('/');
+    navigate('/?setup');
   };
   return (
     <CardPage title="Create an account">

@@ -30,7 +30,9 @@ export function Page() {
   const closed = loaded?.orgs.filter(({ lacksSecondFactor }) => lacksSecondFactor) ?? [];
   const goesOn = only !== undefined && closed.length === 0 && !address.value.query.has('all');
   useEffect(() => {
-    if (goesOn) navigate(`/p/${only.id}`, { replace: true });
+    // `/?setup`: of a new account, whose project has no event yet.
+    const page = address.value.query.has('setup') ? '/setup' : '';
+    if (goesOn) navigate(`/p/${only.id}${page}`, { replace: true });
   }, [goesOn]);
   if (workspaceFault.value)
     return <Fault cause={workspaceFault.value} retry={() => void loadWorkspace()} />;
