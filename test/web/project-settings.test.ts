@@ -93,7 +93,9 @@ describe.runIf(hasBrowser)('a project’s weeks and currency', () => {
     await page.getByRole('menuitemradio', { name: 'Last week' }).click();
     await page.getByRole('button', { name: 'Time range: Last week' }).waitFor();
     await goTo(page, '?range=lastweek');
-    await page.getByRole('button', { name: 'Time range: Last week' }).waitFor();
+    await page.getByRole('button', { name: 'Time range: Last week' }).click();
+    await page.getByRole('menuitemradio', { name: 'Last month' }).click();
+    await page.getByRole('button', { name: 'Time range: Last month' }).waitFor();
     await goTo(page, '/reports');
     await page.getByRole('button', { name: 'New report' }).first().click();
     await page.getByText('About the last week from Sunday to Saturday.').waitFor();

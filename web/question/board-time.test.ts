@@ -1,9 +1,12 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, it } from 'vitest';
-import { RenderedTimeSchema } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import {
+  TimeRangePreset as Preset,
+  RenderedTimeSchema,
+} from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
 import { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { timeKey } from './board-time.ts';
+import { boardTime, timeKey } from './board-time.ts';
 
 const day = 86_400_000;
 
@@ -21,4 +24,10 @@ it('tells apart times that end at the same moment', () => {
   ];
   expect(new Set(keys).size).toBe(4);
   expect(key(0, 30, Granularity.DAY, 'UTC')).toBe(keys[0]);
+});
+
+it('asks for the last month as such, so that the month before is what it is compared with', () => {
+  const range = { from: new Date(0), to: new Date(31 * day), name: 'Last month' };
+  const { range: asked } = boardTime(new URLSearchParams('range=lastmonth'), range);
+  expect(asked).toEqual({ case: 'preset', value: Preset.LAST_MONTH });
 });

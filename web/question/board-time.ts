@@ -21,6 +21,7 @@ const presetOf: Record<string, Preset> = {
   week: Preset.THIS_WEEK,
   lastweek: Preset.LAST_WEEK,
   month: Preset.THIS_MONTH,
+  lastmonth: Preset.LAST_MONTH,
 };
 
 /** `range`: what the address was read as. */

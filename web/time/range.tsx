@@ -28,6 +28,7 @@ const calendarRanges = [
   { id: 'week', name: 'This week' },
   { id: 'lastweek', name: 'Last week' },
   { id: 'month', name: 'This month' },
+  { id: 'lastmonth', name: 'Last month' },
 ] as const;
 
 const standard = '7d';
@@ -53,9 +54,11 @@ export function readRange(query: URLSearchParams, zone: string, now = new Date()
     if (id === 'week') return { from, to: end, name: 'This week' };
     return { from: startOfDayAt(from, zone, -7), to: from, name: 'Last week' };
   }
-  if (id === 'month') {
+  if (id === 'month' || id === 'lastmonth') {
     const { year, month } = dayOf(now, zone);
-    return { from: startOfDay(year, month, 1, zone), to: end, name: 'This month' };
+    const from = startOfDay(year, month, 1, zone);
+    if (id === 'month') return { from, to: end, name: 'This month' };
+    return { from: startOfDay(year, month - 1, 1, zone), to: from, name: 'Last month' };
   }
   const preset = presets.find((one) => one.id === id) ?? presets[1];
   return { from: startOfDayAt(now, zone, 1 - preset.days), to: end, name: preset.name };
