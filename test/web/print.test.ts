@@ -38,6 +38,8 @@ describe.runIf(hasBrowser)('a board', () => {
     for (const name of hidden)
       expect([name, await page.locator(name).filter({ visible: true }).count()]).toEqual([name, 0]);
     expect(await heading(page).isVisible()).toBe(true);
+    const folded = page.locator('details:not([open])').filter({ visible: true });
+    expect(await folded.count()).toBe(0);
     await page.getByText('Complete until').filter({ visible: true }).first().waitFor();
     const ground = 'getComputedStyle(document.documentElement).backgroundColor';
     expect(await page.evaluate(ground)).toBe('rgb(255, 255, 255)');
