@@ -35,6 +35,7 @@ import type { ErasureParts } from '../erasure-parts.ts';
 import { lookAgain } from '../look-again.ts';
 import { startErasures } from '../start.ts';
 import { takeTurn } from '../take-turn.ts';
+import { endAccount } from './end-account.ts';
 
 const broker = useBroker();
 const engine = useEngine();
@@ -332,6 +333,25 @@ it('asks for the projects of an organization, and takes away what is an accountâ
   expect(await bucketsThatName(organizationId)).toEqual([`erasures ${erasureKey(projectId)}`]);
   const left = await (await openKv(buckets.organizations)).get('shared');
   expect(left?.json()).toMatchObject({ members: [{ customerId: 'ada' }] });
+});
+
+it('asks the broker no more for an account where there are more organizations and customers', async () => {
+  const parts = await partsOf();
+  const [organizations, owners] = [
+    await openKv(buckets.organizations),
+    await openKv(buckets.owners),
+  ];
+  const messagesOf = async (customerId: string): Promise<number> => {
+    const before = nats.stats().outMsgs;
+    await endAccount(parts, customerId);
+    return nats.stats().outMsgs - before;
+  };
+  const few = await messagesOf(randomUUID());
+  for (let more = 0; more < 100; more++) {
+    await organizations.put(`more${more}`, JSON.stringify(organization(`more${more}`, 'other')));
+    await owners.put(`more.${more}`, JSON.stringify({ schemaVersion: 1, customerId: 'ada' }));
+  }
+  expect(await messagesOf(randomUUID())).toBeLessThan(few + 50);
 });
 
 it('deletes once more what a process hands on afterwards that stood still', async () => {

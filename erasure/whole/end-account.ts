@@ -3,15 +3,21 @@
 
 import { type OrganizationRecord, readOrganization } from '../../platform/access/organizations.ts';
 import { buckets } from '../../platform/broker/buckets.ts';
-import { openBucket } from '../../platform/broker/record-bucket.ts';
-import { fieldOf } from '../../platform/json.ts';
+import { hasTexts, openBucket, type VersionedRecord } from '../../platform/broker/record-bucket.ts';
+import { fieldOf, isObject } from '../../platform/json.ts';
 import type { ErasureParts } from '../erasure-parts.ts';
 import { changeKey } from './change-key.ts';
-import { keysOf, openKeys } from './remove-keys.ts';
+import { openKeys, recordsOf } from './remove-keys.ts';
 
-export async function endAccount({ nats }: ErasureParts, customerId: string): Promise<void> {
+interface Owner extends VersionedRecord {
+  customerId: string;
+}
+
+export async function endAccount(parts: ErasureParts, customerId: string): Promise<void> {
+  const { nats } = parts;
   const organizations = await openBucket(nats, buckets.organizations, readOrganization);
-  for (const key of await keysOf(organizations.kv)) {
+  for (const [key, { members }] of await recordsOf(parts, organizations)) {
+    if (!members.some((member) => member.customerId === customerId)) continue;
     await changeKey<OrganizationRecord>(organizations, key, (record) => {
       const members = record.members.filter((member) => member.customerId !== customerId);
       return members.length === record.members.length ? undefined : { ...record, members };
@@ -23,12 +29,14 @@ export async function endAccount({ nats }: ErasureParts, customerId: string): Pr
   const sessions = await openKeys(nats, buckets.sessions);
   for (const id of Array.isArray(sessionIds) ? sessionIds : []) await sessions.delete(String(id));
   // The address, and accounts at providers: whoever has them may sign up anew.
-  const owners = await openKeys(nats, buckets.owners);
-  for (const key of await keysOf(owners)) {
-    const owner = await owners.get(key);
-    const isTheirs =
-      owner?.operation === 'PUT' && fieldOf(owner.json(), 'customerId') === customerId;
-    if (isTheirs) await owners.delete(key);
+  const owners = await openBucket(nats, buckets.owners, readOwner);
+  for (const [key, owner] of await recordsOf(parts, owners)) {
+    if (owner.customerId === customerId) await owners.kv.delete(key);
   }
   await customers.delete(customerId);
+}
+
+function readOwner(value: unknown): Owner | undefined {
+  if (!isObject(value) || !hasTexts(value, ['customerId'])) return undefined;
+  return { schemaVersion: 1, customerId: value.customerId };
 }

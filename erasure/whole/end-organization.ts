@@ -6,16 +6,13 @@ import { buckets } from '../../platform/broker/buckets.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { askForDeletion } from '../../platform/erasure/ask-for-deletion.ts';
 import type { ErasureParts } from '../erasure-parts.ts';
-import { keysOf, removeKeysOf } from './remove-keys.ts';
+import { recordsOf, removeKeysOf } from './remove-keys.ts';
 
-export async function endOrganization(
-  { nats, requests, clock }: ErasureParts,
-  organizationId: string,
-): Promise<void> {
+export async function endOrganization(parts: ErasureParts, organizationId: string): Promise<void> {
+  const { nats, requests, clock } = parts;
   const projects = await openBucket(nats, buckets.projects, readProject);
-  for (const key of await keysOf(projects.kv)) {
-    const found = await projects.get(key);
-    if (found.kind !== 'found' || found.record.organizationId !== organizationId) continue;
+  for (const [key, project] of await recordsOf(parts, projects)) {
+    if (project.organizationId !== organizationId) continue;
     // Not by its name: nobody is left who could ask.
     const whole = { kind: 'project', organizationId, displayName: '' } as const;
     await askForDeletion(requests, { ...whole, id: key }, clock);

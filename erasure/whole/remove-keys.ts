@@ -3,7 +3,10 @@
 
 import { type BucketName, buckets } from '../../platform/broker/buckets.ts';
 import type { KV, NatsConnection } from '../../platform/broker/nats.ts';
+import type { RecordBucket, VersionedRecord } from '../../platform/broker/record-bucket.ts';
 import { despiteSlowBroker } from '../../platform/broker/start/slow-broker.ts';
+import { watchBucket } from '../../platform/broker/watched-bucket.ts';
+import type { ErasureParts } from '../erasure-parts.ts';
 
 /** Requests of erasure are named by what they erase, and tell that it was done. */
 const kept: readonly BucketName[] = [buckets.erasures];
@@ -36,8 +39,19 @@ export function openKeys(nats: NatsConnection, name: BucketName): Promise<KV> {
   );
 }
 
+/** All records of a bucket, by one watch: a question for each key takes as many as there are keys. */
+export async function recordsOf<T extends VersionedRecord>(
+  { nats, log }: Pick<ErasureParts, 'nats' | 'log'>,
+  bucket: RecordBucket<T>,
+): Promise<[key: string, record: T][]> {
+  const watched = await watchBucket(nats, bucket, { log });
+  const records = [...watched.records()];
+  await watched.close();
+  return records;
+}
+
 /** All at once: the list ends early for whoever asks for something between two of them. */
-export async function keysOf(kv: KV, form = '>'): Promise<string[]> {
+async function keysOf(kv: KV, form = '>'): Promise<string[]> {
   const keys: string[] = [];
   for await (const key of await kv.keys(form)) keys.push(key);
   return keys;
