@@ -1,6 +1,7 @@
 // A project is deleted by an admin who names it: at once its keys open nothing, nobody sees it, and its boards' links
 // are dead. Asked again, the method answers the same deletion.
 
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buckets } from '../../platform/broker/buckets.ts';
@@ -68,9 +69,18 @@ it('ends a project’s keys, and shows it to nobody', async () => {
   expect(again.deletion).toEqual(deletion);
   expect((await projects.listDeletions({ orgId })).deletions).toEqual([deletion]);
   const bucket = await openBucket(accounts.connection, buckets.erasures, readErasure);
-  expect(await bucket.get(erasureKey(id))).toMatchObject({
+  const found = await bucket.get(erasureKey(id));
+  expect(found).toMatchObject({
     record: { status: 'pending', projectId: id, whole: { kind: 'project', organizationId: orgId } },
   });
+  expect(deletion?.firstCompleteTime).toBeUndefined();
+  if (found.kind !== 'found') return;
+  // It was completed, and is open again for rows that came late.
+  const opened = { ...found.record, firstCompletedAtMs: 2_000 };
+  await bucket.update(erasureKey(id), opened, found.revision);
+  await expect
+    .poll(async () => (await projects.listDeletions({ orgId })).deletions)
+    .toEqual([{ ...deletion, firstCompleteTime: timestampFromMs(2_000) }]);
 });
 
 it('refuses strangers, members, and what there is not', async () => {

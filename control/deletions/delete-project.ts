@@ -76,12 +76,15 @@ async function knownDeletion(
 }
 
 function deletionMessage(record: ErasureRecord): ProjectDeletion {
-  const { requestId, whole, requestedAtMs, completedAtMs, events } = record;
+  const { requestId, whole, requestedAtMs, completedAtMs, firstCompletedAtMs, events } = record;
   return create(ProjectDeletionSchema, {
     projectId: requestId,
     displayName: whole?.displayName ?? '',
     requestTime: timestampFromMs(requestedAtMs),
     ...(completedAtMs > 0 && { completeTime: timestampFromMs(completedAtMs) }),
+    ...(firstCompletedAtMs !== undefined && {
+      firstCompleteTime: timestampFromMs(firstCompletedAtMs),
+    }),
     events: BigInt(events),
   });
 }

@@ -1,13 +1,13 @@
 // The projects of an organization that were deleted, and how far each deletion is: asked again while one is under way.
 
 import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
-import type { ProjectDeletion } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { usePoll } from '../poll.ts';
 import { useResource } from '../resource.ts';
 import { Time } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { projectsClient } from '../workspace.ts';
+import { stateOf } from './deletion-words.ts';
 
 const askEveryMs = 3_000;
 
@@ -60,10 +60,4 @@ export function DeletedProjects({ org }: { org: Org }) {
       </div>
     </section>
   );
-}
-
-function stateOf({ completeTime, events }: ProjectDeletion): string {
-  return completeTime === undefined
-    ? 'Its data are being deleted'
-    : `Deleted, with ${events} events`;
 }

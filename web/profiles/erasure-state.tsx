@@ -6,6 +6,7 @@ import {
   type GetDeletionRequestResponse,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { inProject } from '../client.ts';
+import { wordsOf } from '../deletions/deletion-words.ts';
 import { usePoll } from '../poll.ts';
 import { useResource } from '../resource.ts';
 import { Time } from '../time/time.tsx';
@@ -49,33 +50,8 @@ function isUnderWay({ status }: GetDeletionRequestResponse): boolean {
   return status === PENDING || status === PROCESSING;
 }
 
-function wordsOf(status: ComplianceRequestStatus): { name: string; tone: string; says: string } {
-  switch (status) {
-    case ComplianceRequestStatus.PENDING:
-      return { name: 'waiting', tone: '', says: 'It begins within seconds.' };
-    case ComplianceRequestStatus.PROCESSING:
-      return {
-        name: 'under way',
-        tone: '',
-        says: 'The profile is hidden. What is queued is stored first, then all rows are deleted.',
-      };
-    case ComplianceRequestStatus.COMPLETED:
-      return {
-        name: 'completed',
-        tone: 'good',
-        says: 'A scan found no row of the user. Backups that were taken before have them.',
-      };
-    case ComplianceRequestStatus.FAILED:
-      return { name: 'failed', tone: 'bad', says: 'Ask for the erasure once more.' };
-    case ComplianceRequestStatus.UNSPECIFIED:
-      return { name: 'unknown', tone: '', says: '' };
-    default:
-      return status satisfies never;
-  }
-}
-
 function Request({ request }: { request: GetDeletionRequestResponse }) {
-  const { name, tone, says } = wordsOf(request.status);
+  const { name, tone, says } = wordsOf(request);
   return (
     <section class="card" aria-label="State of the request">
       <p class="row" aria-live="polite">
@@ -99,6 +75,14 @@ function Request({ request }: { request: GetDeletionRequestResponse }) {
             <Time at={request.requestedAt} />
           </dd>
         </div>
+        {request.firstCompletedAt ? (
+          <div>
+            <dt>Ended first</dt>
+            <dd>
+              <Time at={request.firstCompletedAt} />
+            </dd>
+          </div>
+        ) : null}
         {request.completedAt ? (
           <div>
             <dt>Ended</dt>

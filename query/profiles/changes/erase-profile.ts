@@ -87,13 +87,17 @@ export async function getDeletionRequest(
   if (read?.kind !== 'found' || read.record.projectId !== projectId) {
     throw new ConnectError('no request has this id', Code.NotFound);
   }
-  const { sealedId, profileId, status, events, requestedAtMs, completedAtMs, error } = read.record;
+  const { sealedId, profileId, status, events, requestedAtMs, error } = read.record;
+  const { completedAtMs, firstCompletedAtMs } = read.record;
   return create(GetDeletionRequestResponseSchema, {
     ...{ requestId, profileId, status: statuses[status], error },
     externalId: sealedId === '' ? '' : (box.open(sealedId, sealPurpose(requestId)) ?? ''),
     eventsIdentified: BigInt(events),
     requestedAt: timestampFromMs(requestedAtMs),
     ...(completedAtMs > 0 && { completedAt: timestampFromMs(completedAtMs) }),
+    ...(firstCompletedAtMs !== undefined && {
+      firstCompletedAt: timestampFromMs(firstCompletedAtMs),
+    }),
   });
 }
 

@@ -776,6 +776,14 @@ export declare type ProjectDeletion = Message<"dashboard.projects.v1.ProjectDele
    * @generated from field: int64 events = 5;
    */
   events: bigint;
+
+  /**
+   * When a scan found no row for the first time, of a deletion that was opened again for rows that came late; absent
+   * for others.
+   *
+   * @generated from field: google.protobuf.Timestamp first_complete_time = 6;
+   */
+  firstCompleteTime?: Timestamp | undefined;
 };
 
 /**

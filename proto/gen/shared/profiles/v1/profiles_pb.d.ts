@@ -740,7 +740,7 @@ export declare type GetDeletionRequestResponse = Message<"shared.profiles.v1.Get
   requestedAt?: Timestamp | undefined;
 
   /**
-   * When nothing was left to do; absent before.
+   * When nothing was left to do; absent before, and while rows that came late are erased.
    *
    * @generated from field: google.protobuf.Timestamp completed_at = 7;
    */
@@ -752,6 +752,14 @@ export declare type GetDeletionRequestResponse = Message<"shared.profiles.v1.Get
    * @generated from field: string error = 8;
    */
   error: string;
+
+  /**
+   * When it was completed for the first time, of a request that was opened again because rows of the person, received
+   * before, came late; absent for others.
+   *
+   * @generated from field: google.protobuf.Timestamp first_completed_at = 20;
+   */
+  firstCompletedAt?: Timestamp | undefined;
 };
 
 /**
