@@ -96,7 +96,7 @@ async function lookIn(
     const persons = some.filter(({ whole }) => whole === undefined);
     const found = [
       ...(await lateProjects(store, projects, renew)),
-      ...(await latePersons(store, persons)),
+      ...(await latePersons({ store, log: parts.clickhouse.first }, persons)),
     ];
     await renew();
     for (const request of found) await openAgain(parts, request);

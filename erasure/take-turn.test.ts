@@ -7,7 +7,12 @@ import { beforeAll, expect, it } from 'vitest';
 import { buckets } from '../platform/broker/buckets.ts';
 import { connectBroker, type KV, type NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
-import { eventsLedgerKey, eventsStream } from '../platform/broker/streams.ts';
+import {
+  deadLetterStream,
+  deadLetterSubject,
+  eventsLedgerKey,
+  eventsStream,
+} from '../platform/broker/streams.ts';
 import { ensureTopology } from '../platform/broker/topology.ts';
 import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
 import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
@@ -24,6 +29,7 @@ import { writersHoldSubject } from '../platform/ledger/writers-hold.ts';
 import { createLog } from '../platform/log.ts';
 import { checkTables } from '../sql/check/compare-tables.ts';
 import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
+import { deliveries, storeAttempts } from '../test/harness/tables/stored-attempts.ts';
 import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
 import { deathsTimeoutMs, everySteps, Mortal } from '../test/harness/turns/mortal.ts';
 import type { ErasureParts } from './erasure-parts.ts';
@@ -108,9 +114,20 @@ async function partsOf(step: Mortal['step'] = pass): Promise<ErasureParts> {
       remove: step((key: string) => requests.remove(key)),
     },
     work: { get: work.get, create: step(work.create), update: step(work.update) },
-    profiles: { change: step(async () => {}) },
+    profiles: { change: step(changeProfile) },
     box: { open: (sealed) => sealed },
   };
+}
+
+/** As the writer of profiles does: whoever is hidden has a row. */
+async function changeProfile(
+  projectId: string,
+  change: Parameters<ErasureParts['profiles']['change']>[1],
+): Promise<void> {
+  if (change.kind !== 'delete') return;
+  const hidden = { named: false, deleted: true, createTimeMs: 0, updateTimeMs: 0 };
+  const { distinctId } = change;
+  await storeProfiles(clickhouse, [{ projectId, distinctId, ...hidden }], String(seq + 2));
 }
 
 async function ask(projectId: string): Promise<string> {
@@ -240,10 +257,13 @@ it('erases once more what was received before and came after, and nothing of som
   await lookAgain(parts);
   expect(known()).toBe('completed');
   await store(projectId, [view], beforeMs);
+  await nats.jetstream().publish(deadLetterSubject(0), JSON.stringify({ distinctId: 'anon' }));
   await lookAgain(parts);
   await expect.poll(known).toBe('pending');
   const again = await untilCompleted(requestId);
   expect(again.events).toBe(first.events + 1);
+  const { streams } = await nats.jetstreamManager();
+  expect((await streams.info(deadLetterStream)).state.messages).toBe(0);
   expect(await events(projectId)).toEqual([['bob', '2']]);
   await expect.poll(known).toBe('completed');
   await store(projectId, [view], beforeMs);
@@ -257,10 +277,27 @@ it('erases once more what was received before and came after, and nothing of som
   await expectSums();
 });
 
-it.each([
-  ['before it is hidden', 'look', 2],
-  ['after the cut', 'forget', 1],
-] as const)('leaves somebody alone who comes back %s', async (_, moment, left) => {
+it('erases once more an attempt at a webhook that alone came late', async () => {
+  nowMs = Math.max(nowMs, Date.now()) + 60_000;
+  const beforeMs = nowMs;
+  const { projectId } = await play();
+  const requestId = await ask(projectId);
+  const known = () => requests.get(erasureKey(requestId))?.record.status;
+  await untilCompleted(requestId);
+  await expect.poll(known).toBe('completed');
+  await storeAttempts(clickhouse, projectId, { anon: beforeMs, bob: beforeMs });
+  const parts = await partsOf();
+  await lookAgain(parts);
+  await expect.poll(known).toBe('pending');
+  await untilCompleted(requestId);
+  expect(await deliveries(clickhouse, projectId)).toEqual([['bob', '2']]);
+  await expect.poll(known).toBe('completed');
+  await lookAgain(parts);
+  expect(known()).toBe('completed');
+});
+
+/** A person whose erasure was completed and is open again for one late row. */
+async function openAgain() {
   nowMs = Math.max(nowMs, Date.now()) + 60_000;
   const beforeMs = nowMs;
   const { projectId } = await play();
@@ -274,11 +311,28 @@ it.each([
   await lookAgain(parts);
   await expect.poll(known).toBe('pending');
   const comeBack = () => store(projectId, [view], first.completedAtMs + 1);
+  return { projectId, requestId, first, parts, comeBack };
+}
+
+async function hiddenIds(projectId: string): Promise<unknown[]> {
+  const result = await clickhouse.query({
+    query: `SELECT distinct_id FROM profiles WHERE project_id = '${projectId}' AND deleted`,
+    format: 'JSONCompactEachRow',
+  });
+  return result.json();
+}
+
+it.each([
+  ['before it is hidden', 'look', 2],
+  ['after the cut', 'forget', 1],
+] as const)('leaves somebody alone who comes back %s', async (_, moment, left) => {
+  const { projectId, requestId, first, parts, comeBack } = await openAgain();
   if (moment === 'look') await comeBack();
   let isAway = moment === 'forget';
   const profiles: ErasureParts['profiles'] = {
-    async change(project, { kind }) {
-      if (project !== projectId || kind !== moment || !isAway) return;
+    async change(project, change) {
+      await changeProfile(project, change);
+      if (project !== projectId || change.kind !== moment || !isAway) return;
       isAway = false;
       await comeBack();
     },
@@ -288,8 +342,24 @@ it.each([
     ['anon', String(left)],
     ['bob', '2'],
   ]);
+  expect(await hiddenIds(projectId)).toEqual([]);
   expect(again.events).toBe(first.events + 2 - left);
   expect(again.firstCompletedAtMs).toBe(first.completedAtMs);
+  await expectSums();
+});
+
+it('goes on with whoever comes back once it is hidden, though a process dies at that moment', async () => {
+  const { projectId, requestId, parts, comeBack } = await openAgain();
+  const mortal = new Mortal(1, true);
+  const hide = mortal.step(changeProfile);
+  void takeTurn({ ...parts, profiles: { change: hide } });
+  await mortal.died;
+  expect(await hiddenIds(projectId)).toEqual([['anon']]);
+  await comeBack();
+  nowMs += 100_000;
+  await untilCompleted(requestId);
+  expect(await events(projectId)).toEqual([['bob', '2']]);
+  expect(await hiddenIds(projectId)).toEqual([]);
   await expectSums();
 });
 

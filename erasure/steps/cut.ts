@@ -19,6 +19,7 @@ import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
 import {
   keysSql,
   type Persons,
+  personsOf,
   profileIdsSql,
   projectsSql,
   storedSql,
@@ -55,13 +56,6 @@ export async function cut(parts: ErasureParts, context: StepContext): Promise<St
     },
   });
   return 'done';
-}
-
-export function personsOf(requests: StepContext['requests']): Persons {
-  return {
-    projectIds: [...new Set(requests.map(({ projectId }) => projectId))],
-    ids: [...new Set(requests.flatMap(({ ids }) => unpackIds(ids)))],
-  };
 }
 
 async function cutNow(

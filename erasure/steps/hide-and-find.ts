@@ -10,6 +10,7 @@ import {
 } from '../../platform/erasure/erasure-record.ts';
 import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
 import { personsBack } from '../tables/late-persons.ts';
+import { keysSql, profileIdsSql } from '../tables/person-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
 
 /** The key that sealed the id of a request is gone: nobody can work on it. */
@@ -48,26 +49,21 @@ export async function hide(
 }
 
 /**
- * The id that the request names. One that repeats an erasure after a restore has its hash alone: the text is looked up,
- * undefined where no row has it. Throws IdLost.
+ * The id that the request names. One that repeats an erasure after a restore, or was opened again for late rows, has
+ * hashes alone: an id of the person is looked up, undefined where no row has one. Throws IdLost.
  */
 export async function textOf(
   box: ErasureParts['box'],
   store: StepContext['store'],
   request: ErasureRecord,
 ): Promise<string | undefined> {
-  const { requestId, sealedId, projectId, profileId } = request;
+  const { requestId, sealedId, projectId, profileId, ids } = request;
   if (sealedId !== '') return openId(box, { requestId, sealedId });
-  const params = { project: projectId, id: profileId };
-  const id = 'toFixedString(unhex({id:String}), 16)';
+  const person = { projectIds: [projectId], ids: [profileId, ...unpackIds(ids)] };
   const rows = await selectRows(
     store,
-    `SELECT distinct_id FROM profiles WHERE project_id = {project:String} AND profile_id = ${id} LIMIT 1
-      UNION ALL SELECT distinct_id FROM events
-      WHERE project_id = {project:String} AND NOT cookieless
-        AND profile_key = reinterpretAsUInt64(substring(${id}, 1, 8))
-        AND millraceProfileHash(project_id, distinct_id) = ${id} LIMIT 1`,
-    params,
+    `SELECT distinct_id FROM profiles WHERE ${profileIdsSql(person)} LIMIT 1
+      UNION ALL SELECT distinct_id FROM events WHERE ${keysSql(person)} AND NOT cookieless LIMIT 1`,
   );
   const text = rows[0]?.[0];
   return typeof text === 'string' ? text : undefined;

@@ -4,35 +4,29 @@
 import type { JetStreamManager } from '../../platform/broker/nats.ts';
 import { messageAt } from '../../platform/broker/queues/message-at.ts';
 import { deadLetterStream } from '../../platform/broker/streams.ts';
-import { type ErasureRecord, unpackIds } from '../../platform/erasure/erasure-record.ts';
-import { mentions, namesOf } from '../../platform/erasure/mentions.ts';
+import type { ErasureRecord } from '../../platform/erasure/erasure-record.ts';
+import { mentions, type Names, namesOf } from '../../platform/erasure/mentions.ts';
 import { webhookStreams } from '../../platform/webhooks/webhook-streams.ts';
 import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
-import { idLiterals, projectsSql } from '../tables/person-rows.ts';
+import { firstAttemptsSql } from '../tables/attempt-rows.ts';
+import { keysSql, personsOf, profileIdsSql, projectsSql } from '../tables/person-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
 import { remove } from './cut.ts';
 import { textOf } from './hide-and-find.ts';
-
-/** The texts of a project's persons. */
-interface Texts {
-  projectId: string;
-  texts: readonly string[];
-}
 
 /** Deliveries of one statement. */
 const deliveriesAtOnce = 10_000;
 
 export async function eraseLetters(parts: ErasureParts, context: StepContext): Promise<StepEnd> {
-  const { nats, clickhouse, box } = parts;
-  const persons: Texts[] = [];
+  const { nats, box } = parts;
+  const names: { projectId: string; names: Names }[] = [];
   for (const request of context.requests) {
     const own = await textOf(box, context.store, request);
     const texts = new Set(await textsOf(context.store, request));
     if (own !== undefined) texts.add(own);
-    persons.push({ projectId: request.projectId, texts: [...texts] });
+    names.push({ projectId: request.projectId, names: namesOf([...texts]) });
   }
   const { streams } = await nats.jetstreamManager();
-  const names = persons.map(({ projectId, texts }) => ({ projectId, names: namesOf(texts) }));
   const projectOf: ProjectOf = (project, data) =>
     names.find(
       (person) => (project === '' || project === person.projectId) && mentions(data, person.names),
@@ -43,15 +37,18 @@ export async function eraseLetters(parts: ErasureParts, context: StepContext): P
     await remove(context.store, 'dead_letters', `${projectsSql([projectId])} AND ${place}`);
   }
   for (const stream of webhookStreams) await eraseMessages(streams, stream, projectOf);
-  for (const person of persons) await eraseAttempts(clickhouse.first, person);
+  for (const request of context.requests) await eraseAttempts(parts, context.store, request);
   return 'done';
 }
 
-/** The ids of a person as senders write them. */
+/** The ids of a person as senders write them: late rows may be events alone. */
 async function textsOf(store: StepContext['store'], request: ErasureRecord): Promise<string[]> {
-  const ids = idLiterals(unpackIds(request.ids));
-  const where = `WHERE ${projectsSql([request.projectId])} AND profile_id IN (${ids})`;
-  const rows = await selectRows(store, `SELECT DISTINCT distinct_id FROM profiles ${where}`);
+  const person = personsOf([request]);
+  const rows = await selectRows(
+    store,
+    `SELECT distinct_id FROM profiles WHERE ${profileIdsSql(person)}
+      UNION DISTINCT SELECT distinct_id FROM events WHERE ${keysSql(person)} AND NOT cookieless`,
+  );
   return rows.map(([text]) => String(text));
 }
 
@@ -87,22 +84,23 @@ export async function eraseMessages(
 
 /** All attempts of each delivery whose payload names the person: a receiver's answer may repeat it. */
 async function eraseAttempts(
+  parts: ErasureParts,
   store: StepContext['store'],
-  { projectId, texts }: Texts,
+  request: ErasureRecord,
 ): Promise<void> {
+  const log = parts.clickhouse.first;
+  const { rows } = await firstAttemptsSql(store, personsOf([request]));
   const found = await selectRows(
-    store,
-    `SELECT DISTINCT delivery_id FROM webhook_attempts WHERE project_id = {project:String} AND is_first
-      AND JSONExtractString(payload, 'data', 'distinctId') IN {texts:Array(String)}`,
-    { project: projectId, texts },
+    log,
+    `SELECT DISTINCT delivery_id FROM webhook_attempts WHERE ${rows}`,
   );
   const deliveries = found.map(([id]) => String(id)).filter((id) => /^[\w-]+$/.test(id));
   for (let at = 0; at < deliveries.length; at += deliveriesAtOnce) {
     const some = deliveries.slice(at, at + deliveriesAtOnce).join("', '");
     await remove(
-      store,
+      log,
       'webhook_attempts',
-      `${projectsSql([projectId])} AND delivery_id IN ('${some}')`,
+      `${projectsSql([request.projectId])} AND delivery_id IN ('${some}')`,
     );
   }
 }

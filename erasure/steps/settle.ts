@@ -2,9 +2,9 @@
 // looks whether rows are left.
 
 import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
-import { keysSql, profileIdsSql } from '../tables/person-rows.ts';
+import { keysSql, personsOf, profileIdsSql } from '../tables/person-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
-import { forgetKept, personsOf } from './cut.ts';
+import { forgetKept } from './cut.ts';
 import { endExports } from './end-exports.ts';
 
 const changedTables = [

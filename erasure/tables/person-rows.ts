@@ -1,12 +1,20 @@
 // Conditions on the rows of persons in the tables. Persons are named by keyed hashes only: the text of a deletion stays
 // on the disk for a while after the rows are gone, and must not tell who was erased.
 
+import { type ErasureRecord, unpackIds } from '../../platform/erasure/erasure-record.ts';
 import type { StoredMark } from '../../platform/erasure/stored-marks.ts';
 
 export interface Persons {
   projectIds: readonly string[];
   /** Profile ids in hex. */
   ids: readonly string[];
+}
+
+export function personsOf(requests: readonly ErasureRecord[]): Persons {
+  return {
+    projectIds: [...new Set(requests.map(({ projectId }) => projectId))],
+    ids: [...new Set(requests.flatMap(({ ids }) => unpackIds(ids)))],
+  };
 }
 
 const idPattern = /^[0-9a-f]{32}$/;
