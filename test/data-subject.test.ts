@@ -172,16 +172,22 @@ it.each([
   );
 });
 
-it('is fetched by the three commands of the guide', async () => {
+/** Runs the block of docs/privacy.md that begins with this function, for this person and service. */
+async function runGuide(name: string): Promise<{ stdout: string; cwd: string }> {
   const guide = readFileSync('docs/privacy.md', 'utf8');
-  const [, block = ''] = /```sh\n(held\(\)[^`]+(?:`[^`]+)*?)```/.exec(guide) ?? [];
+  const [, block = ''] = new RegExp(`\`\`\`sh\n(${name}\\(\\)[^]+?)\n\`\`\`\n`).exec(guide) ?? [];
   const commands = block
-    .replaceAll('http://localhost:8080', stack.baseUrl)
+    .replaceAll(/(http:\/\/)?localhost:8080/g, stack.baseUrl)
     .replaceAll('"ada"', `"${ada}"`);
-  const cwd = mkdtempSync(join(tmpdir(), 'held-'));
+  const cwd = mkdtempSync(join(tmpdir(), 'guide-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   const env = { ...process.env, PRV: stack.privateKey };
   const { stdout } = await promisify(execFile)('bash', ['-c', commands], { cwd, env });
+  return { stdout, cwd };
+}
+
+it('is fetched by the three commands of the guide', async () => {
+  const { stdout, cwd } = await runGuide('held');
   expect(JSON.parse(stdout).totals).toMatchObject({ events: String(views + 1) });
   const lines = readFileSync(join(cwd, 'ada.ndjson'), 'utf8').trimEnd().split('\n');
   // The last one is the end of the stream.
@@ -189,7 +195,7 @@ it('is fetched by the three commands of the guide', async () => {
   expect(lines.at(-1)).toBe('{}');
 });
 
-it('has a hidden profile, and nothing of an erased person', async () => {
+it('has a hidden profile, and nothing of a person erased by the three commands of the guide', async () => {
   const profiles = '/shared.profiles.v1.ProfilesService';
   const ask = (method: string, message: object) =>
     call(stack.baseUrl, `${profiles}/${method}`, stack.privateKey, message);
@@ -199,9 +205,9 @@ it('has a hidden profile, and nothing of an erased person', async () => {
   const hidden = await heldOf({ externalId: ada });
   expect(hidden.ids.some((one) => one['hidden'] === true)).toBe(true);
   expect(hidden.totals['events']).toBe(String(views + 1));
-  const { body } = await ask('DeleteDataSubject', { externalId: ada });
+  const [, requestId] = /"requestId":"([^"]+)"/.exec((await runGuide('erase')).stdout) ?? [];
   await eventually(
-    async () => (await ask('GetDeletionRequest', { requestId: body['requestId'] })).body,
+    async () => (await ask('GetDeletionRequest', { requestId })).body,
     ({ status }) => status === 'COMPLIANCE_REQUEST_STATUS_COMPLETED',
     400_000,
   );
