@@ -115,7 +115,10 @@ async function measureAll(
   const measured: Measured[] = [];
   for (const question of asked) {
     const range = await rangeOf(stack, question.days, endMs);
-    measured.push(await measure(stack, question, { range, sides, mode }));
+    const one = await measure(stack, question, { range, sides, mode });
+    measured.push(one);
+    // All of them take an hour on a busy machine.
+    if (mode === 'real') process.stderr.write(`${rowOf(one, sides).join(' | ')}\n`);
   }
   return measured;
 }
@@ -243,12 +246,19 @@ function firstOf({ question }: Measured, { first, ours }: BySide): number[] {
 }
 
 function speedTable(measured: readonly Measured[], sides: readonly Side[]): Table {
-  const columns = columnsOfSpeed.filter(({ of = 'ours' }) => sides.includes(of));
   return {
     title: 'Milliseconds until the answer, warm; ratios are medians of the pairs',
-    columns: columns.map(({ name }) => name),
-    rows: measured.map((one) => columns.map(({ tell }) => tell(one))),
+    columns: columnsWith(sides).map(({ name }) => name),
+    rows: measured.map((one) => rowOf(one, sides)),
   };
+}
+
+function columnsWith(sides: readonly Side[]): Column[] {
+  return columnsOfSpeed.filter(({ of = 'ours' }) => sides.includes(of));
+}
+
+function rowOf(measured: Measured, sides: readonly Side[]): string[] {
+  return columnsWith(sides).map(({ tell }) => tell(measured));
 }
 
 function meansTable(measured: readonly Measured[], highestMiB: number): Table {

@@ -40,12 +40,11 @@ export function activitySql(question: Question, activity: Activity): string {
 
 function readsOf(question: Question, { condition, buckets }: Activity, range: Range): string[] {
   const raw = (part: Range, more = condition): string => {
-    const bits = placeBits(buckets.length, (bit) => `groupBitOr(${bit})`);
     const place = bucketPlaceSql(question, buckets);
     const columns = { place, ...senderColumns };
-    // Added up first, merges are looked up for each profile and not for each event: a third less.
-    return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, ${bits}
-      FROM (${readEventsSql(question, { condition: more, columns, ...part })}) GROUP BY sender_key`;
+    // Not added up here: groups of all profiles, and then of all users, cost more than to look up each event's merge.
+    return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, ${placeBits(buckets.length)}
+      FROM (${readEventsSql(question, { condition: more, columns, ...part })})`;
   };
   const source = sourceOf(question, { count: 'users', of: condition, range, buckets });
   if (source === 'kept_active_profiles') {
