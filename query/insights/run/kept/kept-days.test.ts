@@ -392,7 +392,8 @@ describe('kept days', () => {
     await project.ask(compared, berlin);
     expect(await listedDays()).toEqual([]);
     await project.ask(compared, ending(1));
-    expect(await listedDays()).toEqual(expect.arrayContaining(keptDates));
+    const before = ['2026-10-13', '2026-10-14'];
+    expect(await listedDays()).toEqual(expect.arrayContaining([...before, ...keptDates]));
   });
 
   it('are not kept while an insert may be on its way to them', async () => {

@@ -42,8 +42,8 @@ export class KeptDays {
   readonly #clock: Clock;
   readonly #completeUntilMs: CompleteUntil;
   readonly #settled = new SettledDays();
-  /** When each set of series was asked for last, and together with what. */
-  readonly #asked = new Map<string, { atMs: number; together: object }>();
+  /** When each set of series was asked for last, together with what, and whether that was again. */
+  readonly #asked = new Map<string, { atMs: number; together: object; isAgain: boolean }>();
   readonly #refusals: Refusals;
   readonly #looks = new SingleFlight<DaysLook>();
 
@@ -103,10 +103,11 @@ export class KeptDays {
   #isAskedAgain(name: string, together: object): boolean {
     const before = this.#asked.get(name);
     const atMs = this.#clock.nowMs();
+    const isSoon = before !== undefined && atMs - before.atMs < askedAgainMs;
+    const isAgain = before?.together === together ? before.isAgain : isSoon;
     this.#asked.delete(name);
-    setBounded(this.#asked, name, { atMs, together }, maxSeries);
-    if (before === undefined || before.together === together) return false;
-    return atMs - before.atMs < askedAgainMs;
+    setBounded(this.#asked, name, { atMs, together, isAgain }, maxSeries);
+    return isAgain;
   }
 
   async #daysToKeep(look: DaysLook): Promise<number[]> {
