@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Window functions, joins and quartiles of alasql 4.19.1 on events in an array, beside DuckDB 1.5.6 on the same rows.
 # Guess: what it takes of SQL it does as SQL does, and what it cannot do is an error, as RANK() and LAG() are.
-# Seen: ORDER BY within OVER is taken and ignored: a running sum is the total (and 0 if its column is not selected too),
-# and ROW_NUMBER() counts rows in the order of the array and starts again whenever the user changes. NULL joins NULL,
-# and NOT (user = 'a') finds it. The second quartile of 1, 2, 3, 4 is 3, where MEDIAN() has 2.5, and the sum of no rows
-# is 0.
+# Seen: ORDER BY within OVER is taken and ignored: a running sum is the total, and ROW_NUMBER() counts rows in the order
+# of the array and starts again whenever the user changes. NULL joins NULL, and NOT (user = 'a') finds it. The second
+# quartile of 1, 2, 3, 4 is 3, where MEDIAN() has 2.5, and the sum of no rows is 0.
 # So "the first event of each user" (WHERE number = 1) has all events here: sort the array before, and count rows by
 # one's own code.
 set -euo pipefail

@@ -3,7 +3,7 @@
 # Guess: Avro has no unsigned types, so what needs 32 bits is a long, which holds it, and a DateTime says with a logical
 # type that it is a time; what does not fit a long is an error.
 # Seen: both keep their width: the upper half of UInt32 and UInt64 is negative, without a word. So are addresses from
-# 128.0.0.0 on, every second checksum, and each DateTime from 2038 on, which is an int of seconds without a logical
+# 128.0.0.0 on, half of all checksums, and each DateTime from 2038 on, which is an int of seconds without a logical
 # type. ClickHouse reads its own file wrong too, unless it is told the types again.
 # So cast to Int64, or to text, before the export.
 set -euo pipefail

@@ -13,7 +13,7 @@ cd "$folder"
 timeout 180 npm install --silent --no-audit --no-fund @electric-sql/pglite@0.5.17 >/dev/null
 cat > run.mjs <<'NODE'
 import assert from 'node:assert';
-import { PGlite } from '@electric-sql/pglite';
+import { PGlite, types } from '@electric-sql/pglite';
 const database = new PGlite();
 await database.exec('CREATE TABLE events (plain timestamp, zoned timestamptz, id int8)');
 const written = new Date('2026-07-01T12:00:00Z');
@@ -36,12 +36,16 @@ try {
   seen.sum = error.name;
 }
 await database.close();
+const exact = new PGlite({ parsers: { [types.INT8]: (text) => BigInt(text) } });
+seen.parsers = Object.values((await exact.query('SELECT 7::int8 AS small, 9007199254740993::int8 AS large')).rows[0]);
+await exact.close();
 console.log(`@electric-sql/pglite 0.5.17, ${written.toISOString()} as text, from timestamp, from timestamptz:`, seen);
 assert.deepStrictEqual(seen, {
   'first turn': ['2026-07-01 12:00:00', '2026-07-01T10:00:00.000Z', '2026-07-01T12:00:00.000Z'],
   'second turn': ['2026-07-01 10:00:00', '2026-07-01T08:00:00.000Z', '2026-07-01T12:00:00.000Z'],
   ids: ['number 7', 'bigint 9007199254740993'],
   sum: 'TypeError',
+  parsers: [7n, 9007199254740993n],
 });
 NODE
 TZ=Europe/Berlin timeout 90 node run.mjs

@@ -2,9 +2,9 @@
 # Days without events that complete() and fullSeqDate() of @tidyjs/tidy 2.6.1 add to counts by day.
 # Guess: days that are there keep their counts, and those between get the value that is given (0), for midnights of the
 # machine's zone as for those of UTC, and for days as texts by fullSeqDateISOString().
-# Seen: the sequence goes on by 24 hours (and by a week of them), and what is not one of its moments is dropped: from
-# the day after the clock change in Berlin on each count is 0, and the last day is gone. Days as texts, 2026-03-27, meet
-# texts with a time, so that all counts are 0. Midnights of UTC, and texts of toISOString(), are right.
+# Seen: the sequence goes on by 24 hours, and what is not one of its moments is dropped: from the day after the clock
+# change in Berlin on each count is 0, and the last day is gone. Days as texts, 2026-03-27, meet texts with a time, so
+# that all counts are 0. Midnights of UTC, and texts of toISOString(), are right.
 # So a chart falls to zero at the end of March, without a word: give it midnights of UTC.
 set -euo pipefail
 folder=$(mktemp -d)
