@@ -24,7 +24,8 @@ const read = async (values, source) => {
   return [rows[0][0], ...rows.map(([, text]) => text)].join(' ');
 };
 const dates = ['12-31-26', '10-11-12'];
-const columns = [dates, ['31-12-26'], ['1-2-3', '4-5-6'], ['9:05', '10:20'], ['Infinity'], ['epoch'], ['10-11-12', 'A1']];
+const times = ['9:05', '10:20'];
+const columns = [dates, ['31-12-26'], ['1-2-3', '4-5-6'], times, ['Infinity'], ['epoch'], ['10-11-12', 'A1']];
 const seen = {};
 for (const values of columns) seen[values.join(' ')] = await read(values, "'orders.json'");
 seen.named = await read(dates, "read_json('orders.json', columns = {value: 'VARCHAR'})");
