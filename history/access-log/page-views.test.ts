@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { inputRows } from '../../test/harness/history/input-rows.ts';
 import { hasTestData, testData } from '../../test/harness/test-data.ts';
+import { createAccessLog } from '../families/access-log.ts';
 import { createLineParser, createLineReader } from './access-log.ts';
 import type { LogLine } from './log-line.ts';
 import {
@@ -215,6 +216,22 @@ describe('ids', () => {
     for (const id of first) {
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     }
+  });
+
+  it('are the same for a copy of the file that is imported with it', () => {
+    const family = createAccessLog({ ...options, client: undefined });
+    const idsOf = (file: readonly string[]): string[] => {
+      const ids: string[] = [];
+      const sink = { event: () => {}, call: () => {} };
+      family.begin?.();
+      for (const line of file) {
+        family.decode(line, { ...sink, ready: ({ eventId }) => ids.push(eventId) });
+      }
+      return ids;
+    };
+    const first = idsOf(lines);
+    expect(new Set(first).size).toBe(4);
+    expect(idsOf(lines)).toEqual(first);
   });
 
   it('do not change when the log has grown', () => {

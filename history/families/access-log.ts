@@ -19,12 +19,14 @@ interface AccessLogOptions extends MapperOptions {
 }
 
 export function createAccessLog(options: AccessLogOptions): HistoryFamily {
-  const map = createMapper(options);
+  let map = createMapper(options);
   let readLine = createLineReader(options.client);
   let [bots, withoutAgent] = [0, 0];
   return {
     ...{ name: 'access-log', form: 'lines' },
     begin() {
+      // A line that stands twice in a file is two requests; in two files, copies of one log perhaps, it is one.
+      map = createMapper(options);
       readLine = createLineReader(options.client);
     },
     decode(value, sink) {
