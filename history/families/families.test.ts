@@ -121,6 +121,28 @@ describe('Mixpanel', () => {
     ]);
   });
 
+  it('doubts a zone by which nearly all events are off alike, and none of events that were sent late', () => {
+    const startMs = Date.UTC(2026, 2, 4);
+    const doubt = (lateMs: (number: number) => number, zone?: string): string | undefined =>
+      familyOf('mixpanel', zone)?.doubt?.(
+        Array.from({ length: 100 }, (_, number) => {
+          const time = startMs / 1_000 + 60 * number;
+          const mp_processing_time_ms = 1_000 * time + lateMs(number);
+          return { number, value: row('x', { time, mp_processing_time_ms }) };
+        }),
+      );
+    const atOnce = (): number => 2_000;
+    // Every two hours a job sends the events of the two hours before.
+    const byJob = (number: number): number => 60_000 * (30 + 120 - (number % 120));
+    const ofNight = (): number => 3 * 3_600_000;
+    expect(doubt(atOnce)).toBeUndefined();
+    expect(doubt(byJob)).toContain('or --zone UTC where its events were sent late');
+    expect(doubt(byJob, 'UTC')).toBeUndefined();
+    expect(doubt(ofNight, 'UTC')).toBeUndefined();
+    expect(doubt(ofNight, 'Europe/Moscow')).toContain('still -6 h off');
+    expect(doubt(atOnce, 'Asia/Tokyo')).toContain('still -9 h off');
+  });
+
   it('takes the clock of the project’s summer, too', () => {
     const wall = Date.UTC(2020, 6, 1, 12) / 1_000;
     const { events } = decodeAll('mixpanel', [row('x', { time: wall })], 'Europe/Berlin');
@@ -232,6 +254,24 @@ describe('Matomo', () => {
     ]);
   });
 
+  it('sets both clocks of a visit right in which the site’s clock is changed', () => {
+    const spring = Date.UTC(2026, 2, 29, 0, 50) / 1_000;
+    const autumn = Date.UTC(2026, 9, 25, 0, 50) / 1_000;
+    // In Berlin, two hours ahead of UTC in summer, one in winter, from 1:00 UTC on.
+    for (const [first, before, after] of [
+      [spring, 3_600, 7_200],
+      [autumn, 7_200, 3_600],
+    ] as const) {
+      const moments = [first, first + 300, first + 900, first + 1_200];
+      const actions = moments.map((moment, index) => ({
+        ...{ type: 'action', pageId: index, timestamp: moment + (index < 2 ? before : after) },
+      }));
+      const times = { firstActionTimestamp: first, lastActionTimestamp: first + 1_200 };
+      const { events } = decodeAll('matomo', [visit(actions, times)]);
+      expect(events.map(({ occurTime }) => Date.parse(String(occurTime)) / 1_000)).toEqual(moments);
+    }
+  });
+
   it('warns of what the API left out', () => {
     const action = { type: 'action', pageId: '1', timestamp: 1_772_615_700 };
     const visits = Array.from({ length: 10 }, () => visit([action]));
@@ -243,6 +283,25 @@ describe('Matomo', () => {
     const nobody = visit([action], { visitorId: undefined });
     expect(decodeAll('matomo', [nobody]).why).toEqual([reasons.no_person]);
   });
+});
+
+it('PostHog’s properties that are a damaged text leave their row out, and are not lost without a word', () => {
+  const row = {
+    uuid: projectId,
+    event: 'x',
+    distinct_id: 'ada',
+    timestamp: '2026-03-04T09:15:00Z',
+  };
+  const texts = ['{"a":1,"a":2}', '{"a":NaN}', ''];
+  const { events, why } = decodeAll(
+    'posthog',
+    texts.map((properties) => ({ ...row, properties })),
+  );
+  expect(why).toEqual([undefined, reasons.row_json, undefined]);
+  expect(events.map(({ customProperties }) => customProperties)).toEqual([
+    { a: { intValue: '2' } },
+    {},
+  ]);
 });
 
 it('Amplitude’s times are in UTC, whether they say so or not', () => {

@@ -16,7 +16,7 @@ function decode(value: unknown, sink: RowSink): string | undefined {
   if (!isObject(value)) return reasons.row_object;
   const name = textOf(value['event_name']);
   if (name === undefined) return reasons.event_name;
-  const micros = Number(value['event_timestamp']);
+  const micros = Number(idText(value['event_timestamp']));
   if (!Number.isSafeInteger(micros)) return reasons.event_time;
   // Who did not consent has no id, and no visit.
   const visitor = idText(value['user_pseudo_id']);
@@ -63,9 +63,9 @@ function numberOf(value: unknown): unknown {
 
 /** All rows of a batch may share their moment; rows from before the batch's fields differ by their parameters. */
 function keyOf(row: JsonObject, name: string, visitor: string | undefined, params: Params): string {
-  const batch = [row['batch_page_id'], row['batch_ordering_id'], row['batch_event_index']];
-  const hasBatch = row['batch_event_index'] !== undefined && row['batch_event_index'] !== null;
-  const rest = hasBatch ? batch.map(String) : [...params].sort();
+  const places = [row['batch_page_id'], row['batch_ordering_id'], row['batch_event_index']];
+  const batch = places.map(idText);
+  const rest = batch[2] === undefined ? [...params].sort() : batch.map(String);
   return JSON.stringify([row['stream_id'], visitor, String(row['event_timestamp']), name, ...rest]);
 }
 

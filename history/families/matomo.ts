@@ -3,6 +3,7 @@
 
 import { EventDraft } from '../../ingest/compat/mapping/event-draft.ts';
 import { idText, textOf } from '../../ingest/compat/mapping/sent-values.ts';
+import { minuteMs } from '../../platform/clock.ts';
 import { fieldOf, isObject, type JsonObject } from '../../platform/json.ts';
 import { countryCode } from '../describe/country-names.ts';
 import { putDescribed } from '../describe/described.ts';
@@ -35,33 +36,63 @@ function decode(value: unknown, sink: RowSink): string | undefined {
   if (!isObject(value) || !Array.isArray(actions)) return reasons.row_object;
   const distinctId = idText(value['userId']) ?? idText(value['visitorId']);
   if (distinctId === undefined) return reasons.no_person;
-  const shiftMs = shiftOf(value, actions);
-  if (shiftMs === undefined) return reasons.event_time;
+  const clock = clockOf(value, actions);
+  if (clock === undefined) return reasons.event_time;
   let kept = 0;
   for (const action of actions) {
-    const seconds = Number(fieldOf(action, 'timestamp'));
+    const timeMs = clock(fieldOf(action, 'timestamp'));
     const draft = isObject(action) ? draftOf(action, value) : undefined;
-    if (draft === undefined || !Number.isFinite(seconds)) continue;
-    draft.timeMs = 1_000 * seconds - shiftMs;
+    if (draft === undefined || timeMs === undefined) continue;
+    draft.timeMs = timeMs;
     draft.distinctId = distinctId;
     draft.session = `${idText(value['idSite']) ?? ''}/${idText(value['idVisit']) ?? ''}`;
     sink.event(draft);
     kept++;
   }
   const [user, visitor] = [idText(value['userId']), idText(value['visitorId'])];
-  const startMs = 1_000 * Number(value['firstActionTimestamp']);
+  const startMs = 1_000 * (numberOf(value['firstActionTimestamp']) ?? 0);
   if (user !== undefined && visitor !== undefined) {
     sink.call({ externalId: user, anonymousId: visitor }, startMs);
   }
   return kept < actions.length ? reasons.no_action : undefined;
 }
 
-/** To a quarter of an hour, the grain of zones; undefined where nothing tells. */
-function shiftOf(visit: JsonObject, actions: readonly unknown[]): number | undefined {
-  const first = Number(fieldOf(actions[0], 'timestamp'));
-  const utc = Number(visit['firstActionTimestamp']);
-  if (!Number.isFinite(first) || !Number.isFinite(utc)) return undefined;
-  return quarterMs * Math.round((1_000 * (first - utc)) / quarterMs);
+/**
+ * Tells the moment of an action's seconds, which must be asked in order; undefined where nothing tells how far they are
+ * off UTC. The site's clock may change within a visit, whose last action then is off by something else than the first:
+ * from the first action on that would be before its forerunner, or behind the last one.
+ */
+function clockOf(
+  visit: JsonObject,
+  actions: readonly unknown[],
+): ((seconds: unknown) => number | undefined) | undefined {
+  const firstMs = msOf(visit['firstActionTimestamp']);
+  const lastMs = msOf(visit['lastActionTimestamp']) ?? Number.POSITIVE_INFINITY;
+  const startShiftMs = shiftOf(actions[0], firstMs);
+  if (firstMs === undefined || startShiftMs === undefined) return undefined;
+  const endShiftMs = shiftOf(actions.at(-1), lastMs) ?? startShiftMs;
+  let shiftMs = startShiftMs;
+  let beforeMs = firstMs;
+  return (seconds) => {
+    const wallMs = msOf(seconds);
+    if (wallMs === undefined) return undefined;
+    const isInOrder = (ms: number): boolean => ms >= beforeMs - minuteMs && ms <= lastMs + minuteMs;
+    if (!isInOrder(wallMs - shiftMs) && isInOrder(wallMs - endShiftMs)) shiftMs = endShiftMs;
+    beforeMs = Math.max(beforeMs, wallMs - shiftMs);
+    return wallMs - shiftMs;
+  };
+}
+
+/** To a quarter of an hour, the grain of zones. */
+function shiftOf(action: unknown, utcMs: number | undefined): number | undefined {
+  const wallMs = msOf(fieldOf(action, 'timestamp'));
+  if (wallMs === undefined || utcMs === undefined || !Number.isFinite(utcMs)) return undefined;
+  return quarterMs * Math.round((wallMs - utcMs) / quarterMs);
+}
+
+function msOf(seconds: unknown): number | undefined {
+  const number = numberOf(seconds);
+  return number === undefined ? undefined : 1_000 * number;
 }
 
 /** By the type of an action; a type without a row is no action of a user. */

@@ -61,14 +61,15 @@ function decodeEvent(row: JsonObject, sink: RowSink): string | undefined {
 
 /** What breaks a rule of values here is told as every sender's. */
 function valueText(variant: PropertyVariant, value: unknown): string {
+  const text = typeof value === 'object' ? 'none' : String(value);
   switch (variant) {
     case 'stringValue':
     case 'timestampValue':
-      return `{"${variant}":${quoted(String(value))}}`;
+      return `{"${variant}":${quoted(text)}}`;
     case 'intValue':
-      return `{"intValue":"${String(value).replace(/[^0-9-]/g, '_')}"}`;
+      return `{"intValue":"${text.replace(/[^0-9-]/g, '_')}"}`;
     case 'doubleValue':
-      return `{"doubleValue":${Object.is(value, -0) ? '-0' : JSON.stringify(Number(value))}}`;
+      return `{"doubleValue":${Object.is(value, -0) ? '-0' : JSON.stringify(Number(text))}}`;
     case 'boolValue':
       return `{"boolValue":${value === true}}`;
     default:

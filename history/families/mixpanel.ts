@@ -23,32 +23,46 @@ export function createMixpanel(zone: string | undefined): HistoryFamily {
 /** Events are processed seconds after they occur; further off than any zone, it was an import of Mixpanel's own. */
 const maxZoneMs = 15 * 3_600_000;
 const msFrom = 100_000_000_000;
+/** The last moment of a Date. */
+const maxClockMs = 8_640_000_000_000_000;
 
-/** Whole seconds, or milliseconds where the export was asked for them. */
-function wallMsOf(time: number): number {
-  return time < msFrom ? time * 1_000 : time;
+/** Of whole seconds, or of milliseconds where the export was asked for them; undefined where no clock shows it. */
+function wallMsOf(time: unknown): number | undefined {
+  const number = Number(idText(time));
+  const ms = number < msFrom ? number * 1_000 : number;
+  return ms >= 0 && ms <= maxClockMs ? ms : undefined;
+}
+
+/** By how many quarters of an hour each event was processed after its time, least first. */
+function lateQuarters(rows: readonly Row[], zone: string | undefined): number[] {
+  const late = rows.flatMap(({ value }) => {
+    const properties = fieldOf(value, 'properties');
+    const wallMs = wallMsOf(fieldOf(properties, 'time'));
+    const processedMs = fieldOf(properties, 'mp_processing_time_ms');
+    if (wallMs === undefined || typeof processedMs !== 'number') return [];
+    return [processedMs - (zone === undefined ? wallMs : momentOf(wallMs, zone))];
+  });
+  const near = late.filter((ms) => Math.abs(ms) < maxZoneMs);
+  return near.map((ms) => Math.round(ms / quarterMs)).toSorted((one, other) => one - other);
 }
 
 function doubtOf(rows: readonly Row[], zone: string | undefined): string | undefined {
-  const late = rows.flatMap(({ value }) => {
-    const properties = fieldOf(value, 'properties');
-    const time = fieldOf(properties, 'time');
-    const processedMs = fieldOf(properties, 'mp_processing_time_ms');
-    if (typeof time !== 'number' || typeof processedMs !== 'number') return [];
-    const wallMs = wallMsOf(time);
-    return [processedMs - (zone === undefined ? wallMs : momentOf(wallMs, zone))];
-  });
-  const quarters = late
-    .filter((ms) => Math.abs(ms) < maxZoneMs)
-    .map((ms) => Math.round(ms / quarterMs));
-  const sorted = quarters.toSorted((one, other) => one - other);
-  const [least, median] = [sorted[0], sorted[sorted.length >> 1]];
+  const late = lateQuarters(rows, zone);
+  const [least, median] = [late[0], late[late.length >> 1]];
   if (least === undefined || median === undefined || median === 0 || least === 0) return undefined;
   const hours = (-median * quarterMs) / 3_600_000;
   const offset = `${hours < 0 ? '-' : '+'}${Math.abs(hours)} h`;
-  return zone === undefined
-    ? `its times are ${offset} off UTC, as in projects from before 2023: give the project's zone with --zone, ` +
-        'such as --zone America/Los_Angeles'
+  if (zone === undefined) {
+    return (
+      `its times are ${offset} off UTC, as in projects from before 2023: give the project's zone with --zone, ` +
+      'such as --zone America/Los_Angeles, or --zone UTC where its events were sent late'
+    );
+  }
+  // A wrong zone is off by as much for nearly all; events that were sent late are so by more or less.
+  const alike = late.filter((quarters) => quarters === median).length;
+  const isLate = least > 0 && (zone === 'UTC' || 2 * alike < late.length);
+  return isLate
+    ? undefined
     : `its times are still ${offset} off with --zone ${zone}: it is another zone, or none`;
 }
 
@@ -58,9 +72,8 @@ function decode(value: unknown, zone: string | undefined, sink: RowSink): string
   const { events, calls } = decodeTrack(undefined, value);
   const [draft] = events;
   if (draft === undefined || !isObject(properties)) return reasons.event_name;
-  const time = properties['time'];
-  if (typeof time !== 'number') return reasons.event_time;
-  const wallMs = wallMsOf(time);
+  const wallMs = wallMsOf(properties['time']);
+  if (wallMs === undefined) return reasons.event_time;
   draft.timeMs = zone === undefined ? wallMs : momentOf(wallMs, zone);
   draft.id = keyOf(draft, properties, wallMs);
   putPlace(draft, properties);

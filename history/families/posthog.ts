@@ -2,8 +2,7 @@
 
 import { noItems } from '../../ingest/compat/endpoint.ts';
 import { decodePostHogEvent } from '../../ingest/compat/families/posthog.ts';
-import { objectIn } from '../../ingest/compat/mapping/sent-values.ts';
-import { isObject } from '../../platform/json.ts';
+import { isObject, type JsonObject } from '../../platform/json.ts';
 import { countryCode } from '../describe/country-names.ts';
 import { putDescribed } from '../describe/described.ts';
 import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
@@ -12,8 +11,8 @@ export const posthog: HistoryFamily = { name: 'posthog', form: 'json lines', dec
 
 function decode(value: unknown, sink: RowSink): string | undefined {
   if (!isObject(value)) return reasons.row_object;
-  // Parquet has the properties as a text.
-  const properties = objectIn(value['properties']) ?? {};
+  const properties = propertiesOf(value['properties']);
+  if (properties === undefined) return reasons.row_json;
   const decoded = noItems();
   decodePostHogEvent(value, properties, undefined, decoded);
   const [draft] = decoded.events;
@@ -26,4 +25,15 @@ function decode(value: unknown, sink: RowSink): string | undefined {
   sink.event(draft);
   for (const call of decoded.calls) sink.call(call, draft.timeMs ?? 0);
   return undefined;
+}
+
+/** An object, or its JSON text, which Parquet has. Undefined for a text that is none: it may hold all that is known. */
+function propertiesOf(value: unknown): JsonObject | undefined {
+  if (typeof value !== 'string' || value === '') return isObject(value) ? value : {};
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return isObject(parsed) ? parsed : {};
+  } catch {
+    return undefined;
+  }
 }
