@@ -59,6 +59,8 @@ it.each([
     '"date","name","link_url","path","visitors","events"',
     '"2026-03-03","a","","/",1,2',
   ],
+  ['umami', 'website_id,url_path', '1,/kettles[', '1,/{'],
+  ['access-log', '192.0.2.7 - - [04/Mar/2026:09:15:00 +0000] "GET /[{ HTTP/1.1" 200 12 "-" "a[{"'],
   ['posthog', 'damaged {', '{"uuid":"1","event":"a","distinct_id":"b"}'],
   ['mixpanel', '{"event":"a","properties":{"time":1772615700,"distinct_id":"b"}}'],
   [

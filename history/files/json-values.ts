@@ -6,11 +6,14 @@ import { UnreadableFile } from './unreadable-file.ts';
 
 /** A longer item is refused: it is held whole. */
 const maxItemCharacters = 64 * 1_048_576;
-const [quote, backslash, newline] = [0x22, 0x5c, 0x0a];
+const [quote, backslash, newline, blank, bracket] = [0x22, 0x5c, 0x0a, 0x20, 0x5b];
 const opening = new Set([0x7b, 0x5b]);
 const closing = new Set([0x7d, 0x5d]);
 
-/** Each item that is an object or a list, with the line on which it begins. Throws an UnreadableFile. */
+/**
+ * Each item that is an object or a list, with the line on which it begins; none of a text that is no list. Throws an
+ * UnreadableFile.
+ */
 export async function* readJsonItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   const decoder = new TextDecoder();
   let depth = 0;
@@ -27,7 +30,10 @@ export async function* readJsonItems(chunks: AsyncIterable<Buffer>): AsyncGenera
     for (; at < text.length; at++) {
       const character = text.charCodeAt(at);
       if (character === newline) lines++;
-      else if (isInText) {
+      else if (depth === 0 && character !== bracket) {
+        // No list: the brackets in it mean something else.
+        if (character > blank) return;
+      } else if (isInText) {
         if (character === backslash) at++;
         else if (character === quote) isInText = false;
       } else if (character === quote) isInText = true;
