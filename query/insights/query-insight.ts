@@ -8,7 +8,6 @@ import { monday, type WeekStartOf } from '../../platform/zones/weeks.ts';
 import { zones } from '../../platform/zones/zones.ts';
 import { type TimeRange, TimeRangeSchema } from '../../proto/gen/common/v1/filter_pb.js';
 import {
-  AggregationType,
   InsightType,
   LeftOut_Reason,
   type QueryRequest,
@@ -22,6 +21,7 @@ import { conditionIn, type FindSegment, findSegments, idsOf } from '../segments/
 import { type Planned, planOf } from './forms/forms.ts';
 import type { LeftOutCount, LookUp } from './forms/plan.ts';
 import { isOfUsers } from './forms/revenue/payment-rows.ts';
+import { countUsers } from './forms/series/every-touch.ts';
 import { comparedRange } from './read/compared-range.ts';
 import { bucketsOf } from './read/form-members.ts';
 import type { Range, Served } from './read/plan-notes.ts';
@@ -212,19 +212,14 @@ async function factsOf(
 
 /** Where breakdowns count users, which groups a user counts in. */
 function touchOf({ spec, breakdowns }: Question): Touch {
-  const { UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER } = AggregationType;
-  const ofUsers = [UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER];
-  const isOfValues =
-    spec.insightType === InsightType.TRENDS || spec.insightType === InsightType.SEGMENTATION;
-  const countsUsers =
-    !isOfValues || spec.events.some(({ aggregation }) => ofUsers.includes(aggregation));
+  const { insightType, events, touch } = spec;
+  const { REVENUE, TRENDS, SEGMENTATION } = InsightType;
   if (breakdowns.length === 0) return Touch.UNSPECIFIED;
   // Payments are in the groups of their own values.
-  if (spec.insightType === InsightType.REVENUE) {
-    return spec.events.some(isOfUsers) ? Touch.EVERY : Touch.UNSPECIFIED;
-  }
-  if (!countsUsers) return Touch.UNSPECIFIED;
-  return spec.touch === Touch.EVERY ? Touch.EVERY : Touch.FIRST;
+  if (insightType === REVENUE) return events.some(isOfUsers) ? Touch.EVERY : Touch.UNSPECIFIED;
+  const isOfValues = insightType === TRENDS || insightType === SEGMENTATION;
+  if (isOfValues && !countUsers(events)) return Touch.UNSPECIFIED;
+  return touch === Touch.EVERY ? Touch.EVERY : Touch.FIRST;
 }
 
 /** Each need once. */

@@ -2,7 +2,11 @@
 // more is added to them, so that the group of all others counts each user once.
 
 import { invalidArgument, notKnown } from '../../../../platform/http/answers/invalid-argument.ts';
-import { AggregationType, Touch } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
+import {
+  AggregationType,
+  type EventQuery,
+  Touch,
+} from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { EventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
 import { noteEvents } from '../../sources/ladder.ts';
@@ -17,15 +21,22 @@ export function checkTouch({ spec, breakdowns }: Question): void {
     throw notKnown('spec.touch', touch);
   }
   if (breakdowns.length === 0) throw invalidArgument('spec.touch', 'is for breakdowns');
-  const { UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER } = AggregationType;
-  const has = (...types: AggregationType[]): boolean =>
-    events.some(({ aggregation }) => types.includes(aggregation));
-  if (!has(UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER)) {
-    throw invalidArgument('spec.touch', 'is for series that count users');
-  }
-  if (touch === Touch.EVERY && has(SUM_PER_USER, AVG_PER_USER)) {
+  if (!countUsers(events)) throw invalidArgument('spec.touch', 'is for series that count users');
+  if (touch === Touch.EVERY && hasOne(events, ofNumbers)) {
     throw invalidArgument('spec.touch', 'must not be EVERY with SUM_PER_USER or AVG_PER_USER');
   }
+}
+
+const { UNIQUE_USERS, PER_USER_AVG, SUM_PER_USER, AVG_PER_USER } = AggregationType;
+const ofNumbers = [SUM_PER_USER, AVG_PER_USER];
+
+/** Whether a series counts users, or divides by them. */
+export function countUsers(series: readonly EventQuery[]): boolean {
+  return hasOne(series, [UNIQUE_USERS, PER_USER_AVG, ...ofNumbers]);
+}
+
+function hasOne(series: readonly EventQuery[], types: readonly AggregationType[]): boolean {
+  return series.some(({ aggregation }) => types.includes(aggregation));
 }
 
 /** What rankedGroupsSql takes besides the cells: `isRatio` is events divided by users. */

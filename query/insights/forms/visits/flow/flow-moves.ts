@@ -30,29 +30,6 @@ export function isCountedFromEnd({ from, to }: Pick<FlowRead, 'from' | 'to'>): b
   return from === undefined && to !== undefined;
 }
 
-/**
- * SQL over `all_values`, the list of all values in the form of property-text.ts and in byte order; the first one is
- * none, so that the list is not empty.
- */
-interface Moves {
-  /** SELECT of that list. */
-  values: string;
-  /**
-   * SELECT of (step, code, next, visits, beyond): values by their places. `next` is 0 where visits ended or are not
-   * followed further.
-   */
-  moves: string;
-}
-
-function flowMoves(question: Question, flow: FlowRead): Moves {
-  noteEvents(question, { count: 'ways', of: stepCondition(flow) });
-  const steps = stepsSql(question, flow);
-  return {
-    values: valuesSql(flow.property === undefined ? kindsSql(question) : steps),
-    moves: movesSql(betweenEndsSql(visitsSql(question, steps, flow), flow), flow),
-  };
-}
-
 /** The kinds of the range's UTC days, and so all of the question's: to read them from its events takes another pass. */
 function kindsSql({ project, bindings, fromMs, toMs }: Question): string {
   const seconds = (ms: number): string =>
@@ -62,6 +39,10 @@ function kindsSql({ project, bindings, fromMs, toMs }: Question): string {
     WHERE project_id = ${project} AND quarter >= ${seconds(firstMs)} AND quarter < ${seconds(endMs)}`;
 }
 
+/**
+ * SELECT of `all_values`, the list of all values in the form of property-text.ts and in byte order; the first one is
+ * none, so that the list is not empty.
+ */
 function valuesSql(steps: string): string {
   return `SELECT arrayPushFront(arraySort(groupArray(toString(text))), '') FROM (SELECT text FROM (${steps}) GROUP BY text)
     WHERE text NOT IN ('', '=')`;
@@ -123,7 +104,10 @@ function betweenEndsSql(visits: string, { from, to }: FlowRead): string {
     WHERE last != 0${from ? ' AND start != 0' : ''}`;
 }
 
-/** SELECT of (step, code, next, visits, beyond). */
+/**
+ * SELECT of (step, code, next, visits, beyond): values by their places. `next` is 0 where visits ended or are not
+ * followed further.
+ */
 function movesSql(visits: string, flow: FlowRead): string {
   const { maxHops } = flow;
   const isFromEnd = isCountedFromEnd(flow);
@@ -149,9 +133,12 @@ export const end = -1;
  * values in its row of others, and one row of each source has its text in the form of property-text.ts.
  */
 export function flowSql(question: Question, flow: FlowRead): string {
-  const { values, moves } = flowMoves(question, flow);
-  const { maxNodes } = flow;
-  const ranked = rankedSql(moves);
+  noteEvents(question, { count: 'ways', of: stepCondition(flow) });
+  const { maxNodes, property } = flow;
+  const steps = stepsSql(question, flow);
+  const values = valuesSql(property === undefined ? kindsSql(question) : steps);
+  const visits = betweenEndsSql(visitsSql(question, steps, flow), flow);
+  const ranked = rankedSql(movesSql(visits, flow));
   const folded = `SELECT step, source, target, toUInt64(sum(move.visits)) AS visits, toUInt64(sum(move.beyond)) AS beyond, max(source_rank) AS values_seen FROM (
       SELECT step, visits, beyond, source_rank, if(source_rank <= ${maxNodes}, toInt64(code), ${others}) AS source,
         multiIf(next = 0, ${end}, target_rank <= ${maxNodes}, toInt64(next), ${others}) AS target
