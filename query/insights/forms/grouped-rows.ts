@@ -117,7 +117,7 @@ export interface Values {
 
 /** What answers numbers of groups in buckets, whatever is counted. */
 export interface ValuesPlan extends Omit<Plan, 'read'> {
-  /** When all is known of a bucket that ends at that moment; then unless given. */
+  /** When all is known of a bucket that ends at `endMs`: at that moment, unless given. */
   overMs?: (endMs: number) => number;
   read(rows: readonly unknown[][]): Values;
 }
@@ -162,6 +162,19 @@ export function planUsers(question: Question, { ranked, conditions, resultOf }: 
       return { result: resultOf(groups, untilMs), leftOut: readLeftOut(rows, groups) };
     },
   };
+}
+
+const maxSeries = 10;
+
+/**
+ * Throws invalid_argument for no or too many series, and for an answer with too many points; `groups` is how many each
+ * series has besides those of its breakdowns.
+ */
+export function checkSeries(question: Question, groups = 1): void {
+  const { events, formulas } = question.spec;
+  if (events.length === 0) throw invalidArgument('spec.events', 'must not be empty');
+  if (events.length > maxSeries) throw invalidArgument('spec.events', `takes at most ${maxSeries}`);
+  checkPoints(question, (events.length + formulas.length) * groups * question.buckets.length);
 }
 
 /** `points` are those of one group of each series. */

@@ -4,13 +4,8 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Question } from './question.ts';
 import { bucketEnd } from './time-buckets.ts';
 
-type Buckets = Pick<
-  Question,
-  'granularity' | 'timezone' | 'weekStart' | 'buckets' | 'earlierBuckets'
->;
-
 /** When each bucket ends; the last one may end after the range. */
-export function bucketEnds(question: Buckets): number[] {
+export function bucketEnds(question: Question): number[] {
   const { granularity, buckets } = question;
   const last = buckets.at(-1);
   if (last === undefined) return [];
@@ -19,10 +14,10 @@ export function bucketEnds(question: Buckets): number[] {
 
 /**
  * The member of a message that says when the first bucket begins that was not over at `untilMs`, where one was not.
- * `overMs` is when all is known of a bucket that ends at that moment; then unless given.
+ * `overMs` tells when all is known of a bucket that ends at `endMs`: at that moment, unless given.
  */
 export function incompleteFrom(
-  question: Buckets,
+  question: Question,
   untilMs: number,
   overMs: (endMs: number) => number = (endMs) => endMs,
 ) {

@@ -9,7 +9,7 @@ export interface Range {
 
 /** Cells of whole days, as a statement answers them that keeps them. */
 export interface DayCells {
-  /** Of the series among them: the same for the same question, whatever its range. */
+  /** A hash, under which they are kept: the same for the same question, whatever its range. */
   key: string;
   /** The statements that keep the days `daysToKeep`, and then list them: a day that is listed is there whole. */
   keep: readonly string[];

@@ -78,12 +78,7 @@ export interface QuestionDays extends Range {
  * The whole UTC days of the range, and a first or last one that the range cuts where a bucket begins: its cells are
  * either in the range or not. Undefined where the range has no days to keep.
  */
-export function daysOfQuestion(
-  question: Pick<
-    Question,
-    'fromMs' | 'toMs' | 'buckets' | 'granularity' | 'timezone' | 'weekStart'
-  >,
-): QuestionDays | undefined {
+export function daysOfQuestion(question: Question): QuestionDays | undefined {
   if (!hasDays(question)) return undefined;
   const { fromMs, toMs, buckets, granularity } = question;
   const [firstOfRange, lastOfRange] = [Math.floor(fromMs / dayMs), Math.ceil(toMs / dayMs) - 1];
@@ -164,7 +159,7 @@ interface KeptColumns {
 type PartColumn = 'a' | 'sums';
 
 /** SQL of a series' name, which says on how many days around a day all series of the statement depend. */
-export function keptSeriesSql({ bindings }: Pick<Question, 'bindings'>, key: string): string {
+export function keptSeriesSql({ bindings }: Question, key: string): string {
   return `concat(${bindings.bind('String', key)}, ${kept.reach})`;
 }
 

@@ -148,7 +148,7 @@ export function readAggregation(
   type: AggregationType,
   property: string,
   paths: { type: string; property: string },
-  { bindings, typesOf }: Pick<Question, 'bindings' | 'typesOf'>,
+  { bindings, typesOf }: Question,
 ): Aggregation {
   const found: Aggregation | OfProperty | undefined = aggregations[type];
   if (found === undefined) {

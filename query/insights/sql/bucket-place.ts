@@ -18,7 +18,7 @@ const maxStretches = 6;
  * one length but for those on which clocks change: a division finds them in half the time of a search.
  */
 export function bucketPlaceSql(
-  { bindings }: Pick<Question, 'bindings'>,
+  { bindings }: Question,
   buckets: readonly number[],
   ms = 'toUnixTimestamp64Milli(occur_time)',
 ): string {

@@ -51,10 +51,7 @@ export function userKeySql(
  * Holds for rows with user_key and cookieless of persons in all segments that the question names as a filter, and in
  * none that it excludes.
  */
-export function inSegments({
-  spec,
-  memberSql,
-}: Pick<Question, 'spec' | 'memberSql'>): EventCondition {
+export function inSegments({ spec, memberSql }: Question): EventCondition {
   const terms = [
     ...[...new Set(spec.segments)].map((id) => memberSql(id)),
     ...[...new Set(spec.notInSegments)].map((id) => `NOT ${memberSql(id)}`),
@@ -67,10 +64,7 @@ export function inSegments({
  * Holds for rows with a profile_key of all persons among whom a list of persons looks, and for few others; undefined
  * for a list of all. The set of all merged ids would be looked through for each row, three times as long.
  */
-export function listedKeysSql({
-  project,
-  behind,
-}: Pick<Question, 'project' | 'behind'>): string | undefined {
+export function listedKeysSql({ project, behind }: Question): string | undefined {
   if (behind?.untilKey === undefined) return undefined;
   const { afterKey, untilKey } = behind;
   const key = 'byteSwap(profile_key)';

@@ -193,7 +193,7 @@ export const oneBucketSql = 'toInt64(0)';
 
 /** SQL for the start of the bucket of a moment, in milliseconds; of an event's unless given. */
 export function bucketSql(
-  { bindings }: Pick<Question, 'bindings'>,
+  { bindings }: Question,
   buckets: readonly number[],
   momentMs = 'toUnixTimestamp64Milli(occur_time)',
 ): string {

@@ -18,7 +18,7 @@ import { eventsCounted, readAggregation } from '../../sql/aggregation.ts';
 import { added, rankedGroupsSql } from '../../sql/ranked-groups.ts';
 import {
   type AnsweredSeries,
-  checkPoints,
+  checkSeries,
   type Group,
   groupedRowsSql,
   groupsRowsSql,
@@ -41,7 +41,6 @@ import {
   type Split,
 } from './payment-rows.ts';
 
-const maxSeries = 10;
 /** The well-known properties of a purchase. */
 const amountProperty = 'amount';
 const currencyProperty = 'currency';
@@ -81,12 +80,10 @@ export function planRevenue(question: Question): Plan {
 }
 
 function readSeries(question: Question): Payments[] {
-  const { events, formulas } = question.spec;
-  if (events.length === 0) throw invalidArgument('spec.events', 'must not be empty');
-  if (events.length > maxSeries) throw invalidArgument('spec.events', `takes at most ${maxSeries}`);
-  const answered = events.length + formulas.length;
-  checkPoints(question, answered * maxCurrencies * question.buckets.length);
-  return events.map((event, index) => readOne(question, event, `spec.events[${index}]`));
+  checkSeries(question, maxCurrencies);
+  return question.spec.events.map((event, index) =>
+    readOne(question, event, `spec.events[${index}]`),
+  );
 }
 
 function readOne(question: Question, series: EventQuery, path: string): Payments {

@@ -6,7 +6,7 @@ import type { AnsweredSeries, ValueGroup } from '../grouped-rows.ts';
 
 /** `series` have the same groups, as far as they have events of them: one that lacks a group has nothing there. */
 export function formulaSeries(
-  { buckets }: Pick<Question, 'buckets'>,
+  { buckets }: Question,
   formulas: readonly Formula[],
   series: readonly AnsweredSeries[],
 ): AnsweredSeries[] {

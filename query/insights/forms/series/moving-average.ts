@@ -37,7 +37,7 @@ type Mean = [startMs: number, value: number | undefined];
 
 /** The series as they are answered: themselves, or their means. */
 export function averagedSeries(
-  { buckets, earlierBuckets = 0 }: Pick<Question, 'buckets' | 'earlierBuckets'>,
+  { buckets, earlierBuckets = 0 }: Question,
   series: readonly AnsweredSeries[],
 ): readonly AnsweredSeries[] {
   if (earlierBuckets === 0) return series;

@@ -1,7 +1,6 @@
 // The series of TRENDS and SEGMENTATION: one statement whose rows are the groups of each series, and the parts of their
 // values bucket by bucket. series-plan.ts puts them together.
 
-import { invalidArgument } from '../../../../platform/http/answers/invalid-argument.ts';
 import { type EventQuery, Touch } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type EventCondition, eventCondition } from '../../read/event-condition.ts';
 import type { Question } from '../../read/question.ts';
@@ -17,15 +16,13 @@ import {
   haveKeys,
   readEventsSql,
 } from '../../sql/read-events.ts';
-import { checkPoints, groupsRowsSql } from '../grouped-rows.ts';
+import { checkSeries, groupsRowsSql } from '../grouped-rows.ts';
 import { activeUserCellsSql, keyGroupCellsSql } from './active-users.ts';
 import { addedUpSql } from './added-up.ts';
 import { checkTouch, everyTouchCellsSql, everyTouchRanks } from './every-touch.ts';
 import { userNumberCellsSql } from './user-numbers.ts';
 import { type Window, windowUserCellsSql } from './window-users.ts';
 import { checkWindows, windowOf } from './windows.ts';
-
-const maxSeries = 10;
 
 export interface Series {
   /** As in the question; empty for every kind. */
@@ -38,13 +35,12 @@ export interface Series {
 
 /** Throws invalid_argument for no or too many series, and for an answer with too many points. */
 export function readSeries(question: Question): Series[] {
-  const { events, formulas } = question.spec;
-  if (events.length === 0) throw invalidArgument('spec.events', 'must not be empty');
-  if (events.length > maxSeries) throw invalidArgument('spec.events', `takes at most ${maxSeries}`);
-  checkPoints(question, (events.length + formulas.length) * question.buckets.length);
+  checkSeries(question);
   checkWindows(question);
   checkTouch(question);
-  return events.map((event, index) => readOne(question, event, `spec.events[${index}]`));
+  return question.spec.events.map((event, index) =>
+    readOne(question, event, `spec.events[${index}]`),
+  );
 }
 
 function readOne(question: Question, series: EventQuery, path: string): Series {

@@ -9,7 +9,7 @@ import { rankedUsersSql } from '../../../sql/ranked-groups.ts';
 import { checkPoints, type Group, planUsers } from '../../grouped-rows.ts';
 import type { Plan } from '../../plan.ts';
 import { type Funnel, lookedAt } from './funnel-steps.ts';
-import { cellsOfBucket, funnelUsersSql, tookCell } from './funnel-users.ts';
+import { cellsOfBucket, funnelUsersSql, tookCell, tookCellSql } from './funnel-users.ts';
 import { readFunnel } from './read-funnel.ts';
 import { readTiming, timedCellsSql } from './step-timing.ts';
 
@@ -91,7 +91,7 @@ function incompleteFrom({ buckets }: Question, { openFromMs, isOverTime }: Funne
 /** A row for the level, and one for each optional step that was taken. */
 function levelSql(hasOptional: boolean): string {
   if (!hasOptional) return 'toInt64(level)';
-  return `arrayJoin(arrayPushFront(arrayMap(step -> ${tookCell('step')}, took), toInt64(level)))`;
+  return `arrayJoin(arrayPushFront(arrayMap(step -> ${tookCellSql('step')}, took), toInt64(level)))`;
 }
 
 /** A cell for each step that was somebody's furthest, and over time for each of a bucket: users, and those open. */

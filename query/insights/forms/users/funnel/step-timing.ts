@@ -6,7 +6,7 @@ import { dayMs, hourMs, minuteMs } from '../../../../../platform/clock.ts';
 import type { Question } from '../../../read/question.ts';
 import { groupColumns } from '../../../sql/read-events.ts';
 import type { Group } from '../../grouped-rows.ts';
-import { tookCell } from './funnel-users.ts';
+import { tookCellSql } from './funnel-users.ts';
 
 const secondMs = 1_000;
 
@@ -33,14 +33,14 @@ const boundCells = 10;
 
 /**
  * As rankedGroupsSql answers them. `users` is a SELECT of the columns of the groups, level, is_open, chain, and took
- * where steps are optional: the cells of these have negative numbers, as tookCell names them.
+ * where steps are optional: the cells of these have negative numbers, as tookCellSql names them.
  */
 export function timedCellsSql(question: Question, users: string, hasOptional: boolean): string {
   const step = `SELECT place, any(values) AS values, any(folded) AS folded, took.1 AS step, countIf(level = step OR step < 0) AS furthest, countIf(level = step AND is_open) AS open_users,
       arraySort(groupArrayIf(took.2, step > 1)) AS times, length(times) AS taken
     FROM (${placedSql(question, users, hasOptional)})
     ARRAY JOIN arrayConcat(arrayMap(step -> (toInt64(step), if(step = 1, 0, chain[step] - chain[step - 1])), range(1, toUInt64(level) + 1)),
-      arrayMap(step -> (${tookCell('step')}, 0), taken_steps)) AS took
+      arrayMap(step -> (${tookCellSql('step')}, 0), taken_steps)) AS took
     GROUP BY place, step`;
   const cell = (number: string, a: string, b = '0'): string =>
     `(toInt64(${number}), toFloat64(${a}), toFloat64(${b}))`;
