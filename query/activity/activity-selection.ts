@@ -149,12 +149,12 @@ export function checkEventFilters(events: readonly EventFilter[], member = ''): 
   }
 }
 
-/** With the paths that name them in errors; `member` as for checkEventFilters. */
-export function namedFilters(events: readonly EventFilter[], member = ''): NamedFilter[] {
+/** With the paths that name them in errors. */
+function namedFilters(events: readonly EventFilter[]): NamedFilter[] {
   return events.flatMap(({ filters }, place) =>
     filters.map((filter, index) => ({
       filter,
-      path: `events[${place}]${member}.filters[${index}]`,
+      path: `events[${place}].filters[${index}]`,
     })),
   );
 }

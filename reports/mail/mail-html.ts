@@ -45,7 +45,7 @@ export function htmlPage(options: {
 }
 
 export function htmlHead(title: string, lines: readonly string[]): string {
-  const rest = lines.map((text) => paragraph(text, `font-size:14px;color:${faint}`, 'faint'));
+  const rest = lines.map((text) => faintLine(text, 'font-size:14px'));
   const style = `margin:0 0 4px;font-size:22px;line-height:28px;color:${ink}`;
   return [`<h1 class="ink" style="${style}">${escapeHtml(title)}</h1>`, ...rest].join('\n');
 }
@@ -59,7 +59,7 @@ export function htmlButton(label: string, link: string): string {
 }
 
 export function htmlNote(text: string): string {
-  return paragraph(text, `font-size:13px;line-height:18px;color:${faint}`, 'faint');
+  return faintLine(text, 'font-size:13px;line-height:18px');
 }
 
 /** `after` is a link below the text. */
@@ -149,6 +149,6 @@ function htmlChange(change: Change | undefined): string {
   return `<span class="${change.direction}" style="${style}">${escapeHtml(change.text)}</span>`;
 }
 
-function paragraph(text: string, style: string, name: string): string {
-  return `<p class="${name}" style="margin:4px 0 0;${style}">${escapeHtml(text)}</p>`;
+function faintLine(text: string, style: string): string {
+  return `<p class="faint" style="margin:4px 0 0;${style};color:${faint}">${escapeHtml(text)}</p>`;
 }

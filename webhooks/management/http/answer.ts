@@ -40,7 +40,7 @@ export function envelope(
   status: number,
   code: string,
   message: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>>,
 ): Answer {
   return { status, json: { code, message }, headers };
 }
