@@ -2,7 +2,13 @@
 // real browser on the whole product.
 
 import { readFileSync } from 'node:fs';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, it } from 'vitest';
+import {
+  ComplianceRequestStatus,
+  GetDeletionRequestResponseSchema,
+} from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import { batchCreate, newEvent } from '../harness/clients/client.ts';
 import { identify, profileOf } from '../harness/clients/profile-client.ts';
@@ -10,6 +16,14 @@ import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs } from '../harness/web/web-app.ts';
 
 const timeout = patienceMs;
+/** The answer of a request that was completed before. */
+const openedAgain = toBinary(
+  GetDeletionRequestResponseSchema,
+  create(GetDeletionRequestResponseSchema, {
+    status: ComplianceRequestStatus.PROCESSING,
+    ...{ requestedAt: timestampFromMs(1_000), firstCompletedAt: timestampFromMs(2_000) },
+  }),
+);
 /** An erasure waits for what is queued, and for the engine's deletions. */
 const erasureMs = 400_000;
 
@@ -70,6 +84,12 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await page.reload({ waitUntil: 'commit' });
     await state.getByText('completed', { exact: true }).waitFor();
     await state.getByText('Events erased').waitFor();
+    await page.route('**/GetDeletionRequest', (route) =>
+      route.fulfill({ contentType: 'application/proto', body: Buffer.from(openedAgain) }),
+    );
+    await page.reload({ waitUntil: 'commit' });
+    await state.getByText('Rows that came late are deleted.').waitFor();
+    await state.getByText('Ended first').waitFor();
     expect(faults).toEqual([]);
     await context.close();
   });
