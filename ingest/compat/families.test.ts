@@ -152,6 +152,15 @@ describe('Segment and those who send its messages', () => {
     expect(JSON.parse(text)).toMatchObject({ source: { enabled: true } });
   });
 
+  it('RudderStack: a beacon, with its key in the address', async () => {
+    const batch = [{ ...message, channel: 'web', originalTimestamp: time, timestamp: undefined }];
+    const path = `/beacon/v1/batch?writeKey=${service.publicKey}`;
+    const sent = await post(path, { batch, sentAt: time }, { 'content-type': 'text/plain' });
+    expect(sent).toMatchObject({
+      ...{ status: 200, events: [{ kind: 'signed_up', occurTime: time, distinctId: 'anon-1' }] },
+    });
+  });
+
   it('Jitsu: a key in a header of its own', async () => {
     const headers = { 'x-write-key': `${service.publicKey}:secret` };
     const sent = await post('/api/s/track', { ...message, type: undefined }, headers);

@@ -67,12 +67,14 @@ const all: readonly Expected[] = [
     traits: { ...traits, $group_group: 'acme' },
     ...{ hasTimes: true, types: allTypes, keeps: keepsAll },
   },
-  ...['rudderstack', 'rudderstack-plugins', 'rudderstack-2'].map(
+  ...['rudderstack', 'rudderstack-plugins', 'rudderstack-2', 'rudderstack-beacon'].map(
     (sdk): Expected => ({
       sdk,
       persons: [['dated', 'group', 'page_view', 'signed_up'], ['page_view']],
       traits: { ...traits, $group_group: 'acme' },
-      ...{ hasTimes: true, types: allTypes, keeps: keepsAll },
+      ...{ hasTimes: true, types: allTypes },
+      // A page is not told what became of a beacon.
+      keeps: sdk === 'rudderstack-beacon' ? { ...losesBoth, last: true } : keepsAll,
     }),
   ),
   {

@@ -8,6 +8,7 @@ import {
   type Endpoint,
   type Family,
   jsonBody,
+  keyIn,
   type SentHead,
   usualAnswers,
 } from '../endpoint.ts';
@@ -54,9 +55,16 @@ function sourceConfig({ query }: SentHead): object {
   return { source, updatedAt: '2026-01-01T00:00:00.000Z', consentManagementMetadata: {} };
 }
 
+/** With `useBeacon`: a beacon has no headers. */
+const beacon: CollectEndpoint = {
+  ...collect,
+  keyOf: ({ query }) => keyIn(query.get('writeKey'), 'url'),
+};
+
 export const rudderstack: Family = {
   paths: new Map<string, Endpoint>([
     ...[...types, 'batch'].map((name): [string, Endpoint] => [`/v1/${name}`, collect]),
+    ['/beacon/v1/batch', beacon],
     ['/sourceConfig', { kind: 'fixed', answer: (head) => jsonBody(sourceConfig(head)) }],
   ]),
 };

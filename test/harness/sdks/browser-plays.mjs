@@ -62,6 +62,12 @@ const plays = {
     return playRudderStack(new RudderAnalytics(), options);
   },
 
+  async 'rudderstack-beacon'(options) {
+    const { RudderAnalytics } = await import('@rudderstack/analytics-js/bundled');
+    const useBeacon = { useBeacon: true, beaconQueueOptions: { flushQueueInterval: 500 } };
+    return playRudderStack(new RudderAnalytics(), options, useBeacon);
+  },
+
   async 'rudderstack-2'(options) {
     return playRudderStack(await import('rudder-sdk-js'), options);
   },
@@ -222,8 +228,8 @@ const plays = {
   },
 };
 
-async function playRudderStack(analytics, { url, key, past, isFirst }) {
-  analytics.load(key, url, { configUrl: url });
+async function playRudderStack(analytics, { url, key, past, isFirst }, more = {}) {
+  analytics.load(key, url, { configUrl: url, ...more });
   const track = (event) => void analytics.track(event);
   await called((done) => analytics.ready(done));
   analytics.page('Home');
