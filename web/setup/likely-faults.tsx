@@ -39,8 +39,8 @@ export function LikelyFaults({ publicKey, progress }: { publicKey: string; progr
           </Fault>
         ) : null}
         <Fault name="Another key">
-          A request with an unknown or revoked key is answered 401 and belongs to no project, so it
-          cannot be shown here. The page must have exactly{' '}
+          A request with an unknown or revoked key is answered 401, of posthog-js 503, and belongs
+          to no project, so it cannot be shown here. The page must have exactly{' '}
           <code class="setup-key">{publicKey}</code>.
         </Fault>
         <Fault name="The page’s content security policy">
