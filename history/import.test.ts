@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient, type StoredEvent } from '../demo/sending/client.ts';
 import { type Finished, startImport } from '../test/harness/history/run-command.ts';
@@ -248,9 +249,31 @@ describe('with an instance', () => {
     expect(await client.countEvents('killed', range, stack.privateKey)).toBe(count);
   });
 
+  it('the same events cut into other files, turned round and packed, are stored before', async () => {
+    const count = 60;
+    const lines = Array.from({ length: count }, (_, n) =>
+      line(uuid(2_000 + n), {
+        ...{ event: 'cut', distinct_id: `person-${n % 7}` },
+        // Over the end of a year.
+        timestamp: new Date(Date.UTC(2022, 11, 31, 23, 30 + n)).toISOString(),
+      }),
+    );
+    const [first, again] = [file('cut once.jsonl', ...lines), join(directory, 'cut again ü')];
+    expect((await run(['posthog', first, first, ...flags])).code).toBe(0);
+    const range = { from: '2022-12-01T00:00:00Z', to: '2023-02-01T00:00:00Z' };
+    const stored = (): Promise<number> => client.countEvents('cut', range, stack.privateKey);
+    await expect.poll(stored).toBe(count);
+    mkdirSync(again);
+    const [late, early] = [lines.slice(40).reverse(), lines.slice(0, 45)];
+    writeFileSync(join(again, 'a.jsonl'), gzipSync(`\ufeff${late.join('\r\n')}`));
+    writeFileSync(join(again, 'b'), Buffer.concat(early.map((text) => gzipSync(`${text}\n`))));
+    const { out } = await run(['posthog', again, ...flags]);
+    expect(out).toContain('\n0 sent, 65 were stored before');
+    expect(await stored()).toBe(count);
+  });
+
   it('a file that breaks off is told, with what was read of it', async () => {
     const whole = readFileSync(file('whole.jsonl', line(uuid(21)), line(uuid(22))));
-    const { gzipSync } = await import('node:zlib');
     const path = join(directory, 'cut.jsonl.gz');
     writeFileSync(path, gzipSync(whole).subarray(0, -12));
     const { code, err } = await run(['posthog', path, ...flags]);
