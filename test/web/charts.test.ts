@@ -167,6 +167,32 @@ describe.runIf(hasBrowser)('a chart', () => {
     expect(reader.faults).toEqual([]);
   });
 
+  it('keeps its range from page to page, over those without one', async () => {
+    const page = await ask(trend);
+    const main = page.getByRole('navigation', { name: 'Main' });
+    const go = async (name: string, path: string): Promise<void> => {
+      await main.getByRole('link', { name, exact: true }).click();
+      await page.waitForURL((url) => url.pathname.endsWith(path));
+    };
+    await go('Segments', '/segments');
+    expect(rangeOf(page)).toEqual([null, null]);
+    await go('Events', '/events');
+    expect(rangeOf(page)).toEqual([dayAt(-2), dayAt(0)]);
+    await page.getByRole('button', { name: /^Time range: / }).click();
+    await page.getByRole('menuitemradio', { name: 'Last 30 days' }).click();
+    await go('Overview', `/p/${app.stack.projectId}`);
+    await page.getByRole('button', { name: 'Time range: Last 30 days' }).waitFor();
+    await page.getByRole('heading', { level: 1 }).click();
+    await page.keyboard.press('g');
+    await page.keyboard.press('v');
+    await page.waitForURL('**/visits?range=30d');
+    // A page that shows the usual range is left with that one.
+    await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}/visits`);
+    await go('Events', '/events');
+    expect(new URL(page.url()).search).toBe('');
+    expect(reader.faults).toEqual([]);
+  });
+
   it('is drawn as its reader chooses, in the address and on a board', async () => {
     const page = await ask(byPlan);
     const drawn = page.getByLabel('Drawn as');

@@ -10,7 +10,6 @@ import {
 import { inProject, transport } from '../client.ts';
 import { CookielessNote } from '../filter/cookieless.tsx';
 import { requestOf, writeSpec } from '../question/ask.ts';
-import { timeQuery } from '../question/board-time.ts';
 import type { QuestionForm } from '../question/forms.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { countsUsers } from '../question/series/counts-users.ts';
@@ -21,6 +20,7 @@ import { Provenance } from '../results/provenance.tsx';
 import type { Opened, Rows } from '../results/shown.ts';
 import { Updating } from '../retries/updating.tsx';
 import { address, navigate, setQuery } from '../router.ts';
+import { timeQuery } from '../time/kept-range.ts';
 import { PrintedTime } from '../time/printed-time.tsx';
 import { currentZone, formatTime } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';

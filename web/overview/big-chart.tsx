@@ -1,10 +1,10 @@
 // The course of the chosen figure with the range before, and the way to its rows.
 
 import type { Granularity } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { timeQuery } from '../question/board-time.ts';
 import type { Rows } from '../results/shown.ts';
 import { Trends } from '../results/trends.tsx';
 import { address } from '../router.ts';
+import { timeQuery } from '../time/kept-range.ts';
 import { Fault } from '../ui/fault.tsx';
 import { Loading } from '../ui/loading.tsx';
 import type { Course } from './board.ts';

@@ -22,10 +22,11 @@ import { areBotsCounted } from '../filter/bots.tsx';
 import { type Condition, toPropertyFilter, writeConditions } from '../filter/condition.ts';
 import { segmentsOfAddress } from '../filter/known-segments.ts';
 import { withSegments, writeSegments } from '../filter/segment-names.ts';
-import { boardTime, timeKey, timeQuery } from '../question/board-time.ts';
+import { boardTime, timeKey } from '../question/board-time.ts';
 import { type Resource, useResource } from '../resource.ts';
 import { busySeconds } from '../retries/busy-tiles.ts';
 import { address } from '../router.ts';
+import { timeQuery } from '../time/kept-range.ts';
 import { useRange } from '../time/range.tsx';
 import { type Measure, measures } from './measures.ts';
 

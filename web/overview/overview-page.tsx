@@ -15,7 +15,6 @@ import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
 import { isEmpty, withSegments } from '../filter/segment-names.ts';
-import { timeQuery } from '../question/board-time.ts';
 import { questionHref } from '../question/question-link.ts';
 import { rowsHref } from '../question/rows-link.ts';
 import { Freshness, LeftOutNote } from '../results/provenance.tsx';
@@ -25,6 +24,7 @@ import { HeadInSight } from '../retries/head-in-sight.tsx';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
+import { timeQuery } from '../time/kept-range.ts';
 import { RangePicker } from '../time/range.tsx';
 import { BigChart, listHref, RowsOf } from './big-chart.tsx';
 import {

@@ -34,16 +34,6 @@ export function boardTime(query: URLSearchParams, range: Range): DashboardTimeRa
   return create(DashboardTimeRangeSchema, { range: { case: 'fixed', value: fixed } });
 }
 
-/** What is in the address of the time, for links to other pages and for keys of answers. */
-export function timeQuery(query: URLSearchParams): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const name of ['range', 'from', 'to']) {
-    const value = query.get(name);
-    if (value) kept[name] = value;
-  }
-  return kept;
-}
-
 /** Names the time that a board was rendered for, in keys of questions that are asked for it beside the board. */
 export function timeKey({ range, granularity, timezone, weekStart }: RenderedTime): string {
   const { from, to } = range ?? {};

@@ -6,6 +6,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { hasEachWord } from '../fields/fold-case.ts';
 import { useResource } from '../resource.ts';
 import { navigate } from '../router.ts';
+import { placeHref } from '../time/kept-range.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { currentProject, workspace } from '../workspace.ts';
 import { loadCode } from './load-code.ts';
@@ -94,7 +95,11 @@ function useTargets(text: string): Target[] {
   });
   const base = `/p/${project?.id ?? ''}`;
   const pages = project
-    ? projectPlaces.map(({ path, name }) => ({ group: 'Page', name, href: base + path }))
+    ? projectPlaces.map(({ path, name }) => ({
+        group: 'Page',
+        name,
+        href: placeHref(project.id, path),
+      }))
     : [];
   const ofBoards = (list.data?.dashboards ?? []).map(({ id, displayName }) => ({
     group: 'Board',
@@ -108,7 +113,7 @@ function useTargets(text: string): Target[] {
   }));
   const ofForms = (code.data?.forms ?? []).map(({ id, name, says }) => ({
     group: 'Question',
-    ...{ name, says, href: `${base}/insights/${id}` },
+    ...{ name, says, href: placeHref(project?.id ?? '', `/insights/${id}`) },
   }));
   const typed = text.trim();
   // Shown to whoever looks for them: before a word is typed, the list has the boards instead.

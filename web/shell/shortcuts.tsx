@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { navigate } from '../router.ts';
+import { placeHref } from '../time/kept-range.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { currentProject } from '../workspace.ts';
 import { isPaletteOpen } from './palette.tsx';
@@ -44,7 +45,7 @@ export function useShortcuts(): void {
       if (Date.now() < goingUntil && place && project) {
         goingUntil = 0;
         event.preventDefault();
-        navigate(`/p/${project.id}${place.path}`);
+        navigate(placeHref(project.id, place.path));
       } else if (event.key === 'g') goingUntil = Date.now() + chordMs;
       else if (event.key === '?') isHelpOpen.value = true;
       else if (event.key === '/') focusSearch(event);

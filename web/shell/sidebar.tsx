@@ -5,6 +5,7 @@ import { useLayoutEffect } from 'preact/hooks';
 import mark from '../mark.svg';
 import { address } from '../router.ts';
 import { session } from '../session.ts';
+import { placeHref } from '../time/kept-range.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { currentOrg, currentProject } from '../workspace.ts';
 import { ProjectMenu } from './project-menu.tsx';
@@ -66,7 +67,7 @@ function ProjectPlaces({ id }: { id: string }) {
   return (
     <ul>
       {projectPlaces.map(({ path, name, icon }) => (
-        <Item key={path} href={base + path} name={name} icon={icon} isHere={isHere(path)} />
+        <Item key={path} href={placeHref(id, path)} name={name} icon={icon} isHere={isHere(path)} />
       ))}
     </ul>
   );
