@@ -266,6 +266,32 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
+  it.each([
+    ['a desk', 1280],
+    ['a phone', 360],
+  ])('of a filter is in groups, and scrolls alone, on %s', async (_, width) => {
+    const { page } = reader;
+    const height = 640;
+    await page.setViewportSize({ width, height });
+    await go('/events');
+    await page.getByRole('button', { name: 'Filter', exact: true }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Filter' });
+    const list = dialog.getByRole('listbox', { name: 'Property' });
+    await list.waitFor();
+    const names = await list
+      .getByRole('group')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+    const order = ['Pages', 'Sources', 'Places', 'Devices', 'Events', 'Users'];
+    expect(names).toEqual(order.filter((name) => names.includes(name)));
+    expect(names.length).toBeGreaterThan(1);
+    expect(await axe(page)).toEqual([]);
+    const overflow = 'getComputedStyle(document.querySelector("dialog[open]")).overflowY';
+    expect(await page.evaluate<string>(overflow)).toBe('visible');
+    const box = await list.boundingBox();
+    expect((box?.y ?? height) + (box?.height ?? 0)).toBeLessThanOrEqual(height);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+  });
+
   it('none of them broke a rule of the pages', () => {
     expect(reader.faults).toEqual([]);
   });

@@ -4,11 +4,12 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { foldCase } from './fold-case.ts';
 
-/** `says`: what it means, in a line of its own. */
+/** `says`: what it means, in a line of its own. Those of a `group` follow each other below its name. */
 export type Suggestion = {
   value: string;
   name?: string;
   note?: string | undefined;
+  group?: string;
   says?: string | undefined;
 };
 
@@ -123,36 +124,66 @@ function fittingOf(suggestions: readonly Suggestion[], text: string): Suggestion
     .slice(0, maxShown);
 }
 
+/** `first`: the place of its first one in the whole list. */
+type Group = { group: string | undefined; first: number; rows: Suggestion[] };
+
+function groupsOf(fitting: readonly Suggestion[]): Group[] {
+  const groups: Group[] = [];
+  for (const [first, row] of fitting.entries()) {
+    const last = groups.at(-1);
+    if (last && last.group === row.group) last.rows.push(row);
+    else groups.push({ group: row.group, first, rows: [row] });
+  }
+  return groups;
+}
+
 /** `at` is the one that arrow keys have walked to; -1 where there is none. */
-function listOf(list: {
+type List = {
   id: string;
   label: string;
   isShown: boolean;
   fitting: readonly Suggestion[];
   at: number;
   take: (value: string) => void;
-}) {
+};
+
+function listOf(list: List) {
   return (
     <div id={`${list.id}-list`} role="listbox" aria-label={list.label} hidden={!list.isShown}>
-      {list.fitting.map(({ value, name, note, says }, index) => (
-        <div
-          key={value}
-          id={`${list.id}-${index}`}
-          role="option"
-          aria-selected={index === list.at}
-          // Before the field loses the focus, and with it the list.
-          onPointerDown={(event) => {
-            event.preventDefault();
-            list.take(value);
-          }}
-        >
-          <span class="clip grow">
-            {name ?? value}
-            {says ? <small class="says">{says}</small> : null}
-          </span>
-          {note ? <small>{note}</small> : null}
-        </div>
-      ))}
+      {groupsOf(list.fitting).map(({ group, first, rows }) =>
+        group === undefined ? (
+          rows.map((row, index) => optionOf(list, row, first + index))
+        ) : (
+          <div key={group} role="group" aria-label={group}>
+            <div class="group-name" aria-hidden="true">
+              {group}
+            </div>
+            {rows.map((row, index) => optionOf(list, row, first + index))}
+          </div>
+        ),
+      )}
+    </div>
+  );
+}
+
+function optionOf({ id, at, take }: List, { value, name, note, says }: Suggestion, index: number) {
+  return (
+    <div
+      key={value}
+      id={`${id}-${index}`}
+      role="option"
+      aria-selected={index === at}
+      // Before the field loses the focus, and with it the list.
+      onPointerDown={(event) => {
+        event.preventDefault();
+        take(value);
+      }}
+    >
+      <span class="clip grow">
+        {name ?? value}
+        {says ? <small class="says">{says}</small> : null}
+      </span>
+      {note ? <small>{note}</small> : null}
     </div>
   );
 }

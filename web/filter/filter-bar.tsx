@@ -50,7 +50,7 @@ export function FilterBar(props: {
         Filter
       </button>
       {edited === undefined ? null : (
-        <Dialog title="Filter" onClose={() => setEdited(undefined)}>
+        <Dialog title="Filter" class="overhung" onClose={() => setEdited(undefined)}>
           <Loaded
             load={loadEditor}
             name="the fields"

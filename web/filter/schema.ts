@@ -11,6 +11,7 @@ import type { Suggestion } from '../fields/combo.tsx';
 import { type Resource, useResource } from '../resource.ts';
 import { meaningOf } from '../text/kind-meanings.ts';
 import { kindName } from '../text/namer.ts';
+import { inGroups } from '../text/property-groups.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { formatTime, toDate } from '../time/time.tsx';
 import { plural } from '../ui/figures.ts';
@@ -64,13 +65,13 @@ export function useIsUnknownKind(): (kind: string) => boolean {
 export type SuggestedOf = 'events' | 'events alone' | 'profiles';
 
 export function propertySuggestions(schema: Schema | undefined, of: SuggestedOf): Suggestion[] {
-  return (schema?.properties ?? []).flatMap(({ property, source, count }) => {
+  return inGroups(schema?.properties ?? []).flatMap(([group, { property, source, count }]) => {
     const isTrait = source === PropertySource.PROFILE;
     if (of === (isTrait ? 'events alone' : 'profiles')) return [];
     const value = of === 'profiles' ? property.replace(/^profile\./, '') : property;
     return [
       {
-        value,
+        ...{ value, group },
         name: of === 'profiles' ? value : propertyName(property),
         note: isTrait ? plural(count, 'profile') : plural(count, 'event'),
       },
