@@ -23,7 +23,6 @@ import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { savedRangeName, useBoard } from './board-data.ts';
 import { BoardTiles } from './board-tiles.tsx';
-import { NewBoard } from './boards-page.tsx';
 import { draftOf } from './draft.ts';
 import { ExportButtons, PrintButton } from './sharing/export-button.tsx';
 import '../styles/boards.css';
@@ -57,6 +56,7 @@ export function Page({ params }: PageProps) {
 
 /** Links and the fields of questions are loaded when they are first needed: most readers of a board only read. */
 const loadShareDialog = async () => (await import('./sharing/share-dialog.tsx')).ShareDialog;
+const loadCopy = async () => (await import('./boards-page.tsx')).NewBoard;
 const loadEditor = async () => (await import('./board-editor.tsx')).BoardEditor;
 
 function ReadBoard(props: {
@@ -121,7 +121,11 @@ function ReadBoard(props: {
         />
       ) : null}
       {open === 'copy' ? (
-        <NewBoard projectId={projectId} original={dashboard} onClose={close} />
+        <Loaded
+          load={loadCopy}
+          name="the fields"
+          with={{ projectId, original: dashboard, onClose: close }}
+        />
       ) : null}
     </div>
   );
