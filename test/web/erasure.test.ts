@@ -70,12 +70,19 @@ describe.runIf(hasBrowser)('in the browser', () => {
 
   it('a person is erased, and the address tells how far that is', async () => {
     const { page, context, faults } = await app.signedIn(await person('ada'));
-    await page.getByRole('button', { name: 'Erase' }).press('Enter');
+    const ask = async (name: RegExp): Promise<void> => {
+      await page.getByRole('button', { name: 'Remove', exact: true }).press('Enter');
+      await page.getByRole('menuitem', { name }).press('Enter');
+    };
+    // Each says in the menu what it does.
+    await ask(/^Delete the profile.*Events stay/);
+    await page.getByRole('dialog', { name: 'Delete ada' }).press('Escape');
+    await ask(/^Erase the user.*for good, events too/);
     const dialog = page.getByRole('dialog', { name: 'Erase ada' });
     await dialog.getByRole('button', { name: 'Cancel' }).press('Enter');
     await dialog.waitFor({ state: 'detached' });
     expect(await profileOf(app.stack, 'ada')).toBeDefined();
-    await page.getByRole('button', { name: 'Erase' }).press('Enter');
+    await ask(/^Erase/);
     await dialog.getByRole('button', { name: 'Erase the user' }).press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Erasure of a user' }).waitFor();
     const state = page.getByRole('region', { name: 'State of the request' });

@@ -9,6 +9,7 @@ import { userName } from '../text/user-name.ts';
 import { CopyButton } from '../ui/copy.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { ExportHeld } from './export-held.tsx';
@@ -30,17 +31,7 @@ export function ProfileHead({ projectId, profile }: { projectId: string; profile
       </div>
       <div class="row">
         {hasRole(Role.ADMIN) ? <ExportHeld projectId={projectId} profile={profile} /> : null}
-        {hasRole(Role.MEMBER) ? (
-          <button type="button" onClick={() => setAsked('delete')}>
-            <Icon name="trash" />
-            Delete
-          </button>
-        ) : null}
-        {hasRole(Role.ADMIN) ? (
-          <button type="button" class="danger-text" onClick={() => setAsked('erase')}>
-            Erase
-          </button>
-        ) : null}
+        {hasRole(Role.MEMBER) ? <Removals onAsk={setAsked} /> : null}
       </div>
       {asked === 'delete' ? (
         <Confirm
@@ -70,6 +61,34 @@ export function ProfileHead({ projectId, profile }: { projectId: string; profile
         </Confirm>
       ) : null}
     </div>
+  );
+}
+
+/** Two that cannot be told apart by a word. */
+function Removals({ onAsk }: { onAsk: (asked: Asked) => void }) {
+  return (
+    <Menu
+      label="Remove"
+      align="end"
+      button={
+        <span class="row tight">
+          <Icon name="trash" />
+          Remove
+          <Icon name="down" />
+        </span>
+      }
+    >
+      <MenuItem onChoose={() => onAsk('delete')}>
+        Delete the profile
+        <small class="says">Takes the user out of lists. Events stay and count in totals.</small>
+      </MenuItem>
+      {hasRole(Role.ADMIN) ? (
+        <MenuItem isDanger onChoose={() => onAsk('erase')}>
+          Erase the user
+          <small class="says">Removes all that is held of them for good, events too.</small>
+        </MenuItem>
+      ) : null}
+    </Menu>
   );
 }
 
