@@ -130,6 +130,14 @@ describe.runIf(hasBrowser)('a board', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto(boardUrl);
     await bars(page).waitFor();
+    // What is seldom pressed leaves the screen to the tiles.
+    const more = page.getByRole('button', { name: 'More', exact: true });
+    expect(await page.locator('.board > .row.end > *:visible').allTextContents()).toEqual([
+      'More',
+      'Share',
+      'Edit',
+    ]);
+    await more.click();
     const files = await taken(page, () => button(page).click());
     expect(files.size).toBe(4);
     expect(await axe(page)).toEqual([]);

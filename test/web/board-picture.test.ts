@@ -138,6 +138,7 @@ describe.runIf(hasBrowser)('the picture of a board', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto(web.stack.baseUrl + boardPath);
     await untilDrawn(page);
+    await page.getByRole('button', { name: 'More', exact: true }).click();
     const picture = await takenPicture(page, page, 'Shop.png');
     expect(picture.width).toBe(Math.ceil((await sizeOf(page)).width) * 2);
     // A ranking is as high as its rows there, and the other three tiles as somebody has made them.

@@ -95,6 +95,8 @@ describe.runIf(hasBrowser)('the chips', () => {
     const page = await open(`/boards/${board}?segments=${segment}`, widthPx);
     await page.getByRole('article', { name: 'Views 4' }).locator('svg').first().waitFor();
     await page.getByText('in Buyers').first().waitFor();
+    const more = page.getByRole('button', { name: 'More', exact: true });
+    if (widthPx < 760) await more.press('Enter');
     await page.getByRole('button', { name: 'Full screen' }).press('Enter');
     await untilHolds(page, 'document.fullscreenElement !== null');
     await expect.poll(() => chipsAtTheEnd(page)).toEqual(boardChips);

@@ -1,7 +1,9 @@
 // One board: read, or edited as a draft that is saved whole.
 
+import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { RenderResponse } from '../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
+import { narrow, useMedia } from '../browser/media.ts';
 import { usePlot } from '../charts/plot-code.ts';
 import { type PartTables, partIn } from '../exports/shown-tables.ts';
 import { BotsChip, botsWhere } from '../filter/bots.tsx';
@@ -80,19 +82,21 @@ function ReadBoard(props: {
         <RangePicker saved={savedRangeName(dashboard, board.time?.timezone)} />
       </HeadInSight>
       <div class="row end no-print">
-        <FullScreenButton show={async () => full.current?.requestFullscreen()} />
-        <ExportButtons
-          {...{ name: dashboard.displayName, isEmpty }}
-          take={({ exportBoard }) => exportBoard(board, (id) => tables.get(id))}
-        />
-        <PrintButton />
+        <Folded>
+          <FullScreenButton show={async () => full.current?.requestFullscreen()} />
+          <ExportButtons
+            {...{ name: dashboard.displayName, isEmpty }}
+            take={({ exportBoard }) => exportBoard(board, (id) => tables.get(id))}
+          />
+          <PrintButton />
+          <MailLink projectId={projectId} boardId={dashboard.id} />
+        </Folded>
         {hasRole(Role.ADMIN) ? (
           <button type="button" onClick={() => setOpen('share')}>
             <Icon name="share" />
             Share
           </button>
         ) : null}
-        <MailLink projectId={projectId} boardId={dashboard.id} />
         {hasRole(Role.MEMBER) ? (
           <button
             type="button"
@@ -143,6 +147,22 @@ function Subtitle({ board }: { board: RenderResponse }) {
         />
       ) : null}
       {dashboard?.description ? <p class="hint">{dashboard.description}</p> : null}
+    </>
+  );
+}
+
+/** On a phone behind one button, which leaves the screen to the tiles. */
+function Folded({ children }: { children: ComponentChildren }) {
+  const isNarrow = useMedia(narrow);
+  const [isOpen, setOpen] = useState(false);
+  if (!isNarrow) return <>{children}</>;
+  return (
+    <>
+      <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name="down" />
+        More
+      </button>
+      {isOpen ? children : null}
     </>
   );
 }
