@@ -69,6 +69,11 @@ describe.runIf(hasBrowser)('questions of users', () => {
     const means = () => table.getByRole('row', { name: /^Mean/ }).locator('td').allTextContents();
     await expect.poll(means, { timeout }).toEqual(['2', '100%', '0%', '100%', '–']);
     expect(await table.locator('td.open').count()).toBeGreaterThan(0);
+    // A year is said once, not in each row.
+    const days = (await table.locator('tbody th').allTextContents()).slice(1);
+    const years = new Set([-3, -2, -1, 0].map((at) => dayAt(at).slice(0, 4)));
+    expect(days).toHaveLength(4);
+    expect(days.filter((day) => /\d{4}$/.test(day))).toHaveLength(years.size);
     await page.getByLabel('Users begin').press('End');
     const begin = page.getByLabel('Users begin').locator('option:checked');
     await expect.poll(() => begin.textContent()).toMatch(/^Each time/);

@@ -30,6 +30,8 @@ const styles = {
   clock: { hour: '2-digit', minute: '2-digit', second: '2-digit' },
   /** 23 Nov 2026 */
   day: { day: 'numeric', month: 'short', year: 'numeric' },
+  /** 23 Nov */
+  date: { day: 'numeric', month: 'short' },
   full: { dateStyle: 'full', timeStyle: 'medium' },
 } satisfies Record<string, Intl.DateTimeFormatOptions>;
 

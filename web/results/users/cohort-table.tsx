@@ -7,6 +7,7 @@ import type {
   RetentionSeries,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { openFrom, openName } from '../../time/open-buckets.ts';
+import { formatLabel } from '../../time/time.tsx';
 import { changeInPoints, figure, percent } from '../../ui/figures.ts';
 import { PersonsLink } from '../persons-link.tsx';
 import type { Shown } from '../shown.ts';
@@ -43,7 +44,7 @@ export function CohortTable(props: {
           {previous ? <MeansBefore {...{ series, before, columns }} /> : null}
           {series.cohorts.map(({ cohort, cohortSize = 0, points, incompleteFrom }, index) => (
             <tr key={cohort}>
-              <th scope="row">{named(index)}</th>
+              <th scope="row">{rowName(labels, index, named(index))}</th>
               <td>
                 <Linked behind={behind(index)}>{figure(cohortSize)}</Linked>
               </td>
@@ -59,6 +60,14 @@ export function CohortTable(props: {
       </table>
     </div>
   );
+}
+
+/** A day without its year where the row above has said it: on a phone the figures begin further to the left. */
+function rowName(labels: readonly string[], index: number, name: string): string {
+  const label = labels[index] ?? '';
+  const year = label.slice(0, 4);
+  const isRepeated = labels[index - 1]?.startsWith(year) && name.endsWith(year);
+  return isRepeated ? formatLabel(label, 'date') : name;
 }
 
 /** `open`: the place of the first point that is not over. */
