@@ -81,13 +81,12 @@ export function profileEventsSql(asked: Question, condition: EventCondition): st
     FROM (${edges})`;
 }
 
-/** The same from whatever source answers it; from rows of events, one row for each profile. */
+/** The same from whatever source answers it; from rows of events, one row for each event. */
 export function countedProfilesSql(asked: Question, condition: EventCondition): string {
   const stored = profileEventsSql(asked, condition);
   if (stored !== undefined) return stored;
   const events = readEventsSql(beforeSegments(asked), { condition, columns: senderColumns });
-  return `SELECT sender_key AS profile_key, max(is_cookieless) AS cookieless, count() AS events
-    FROM (${events}) GROUP BY sender_key`;
+  return `SELECT sender_key AS profile_key, is_cookieless AS cookieless, toUInt64(1) AS events FROM (${events})`;
 }
 
 /**
