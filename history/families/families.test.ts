@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { decodePostHog } from '../../ingest/compat/families/posthog.ts';
 import { decodeMessages } from '../../ingest/compat/families/segment-spec.ts';
 import type { IdentityCall } from '../../ingest/compat/mapping/identity-call.ts';
+import { uuidV5 } from '../../ingest/validation/text/uuid.ts';
 import { checkEvents, type NumberedDraft } from '../events/check-events.ts';
 import { familyOf } from '../families.ts';
 import { openInputs } from '../files/open-input.ts';
@@ -93,6 +94,27 @@ describe('GA4', () => {
     const [first, second, third] = events.map(({ eventId }) => eventId);
     expect(second).not.toBe(first);
     expect(third).toBe(first);
+  });
+
+  it('names an event by its place in the batch, of which a part may be null, empty or absent', () => {
+    const places = [
+      [1, 2],
+      [null, null],
+      [undefined, undefined],
+      ['', ''],
+    ];
+    const { events } = decodeAll(
+      'ga4',
+      places.map(([batch_page_id, batch_ordering_id]) =>
+        row('x', {}, { batch_page_id, batch_ordering_id, batch_event_index: '3' }),
+      ),
+    );
+    // They are stored, so that another id would be another event.
+    expect(events.map(({ eventId }) => eventId)).toEqual(
+      ['"1","2"', '"null","null"', '"undefined","undefined"', '"",""'].map((texts) =>
+        uuidV5(projectId, JSON.stringify(['ga4', `["9","1.2","${micros}","x",${texts},"3"]`])),
+      ),
+    );
   });
 
   it('leaves out who did not consent, and keeps an integer that no number holds', () => {

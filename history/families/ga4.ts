@@ -64,9 +64,15 @@ function numberOf(value: unknown): unknown {
 /** All rows of a batch may share their moment; rows from before the batch's fields differ by their parameters. */
 function keyOf(row: JsonObject, name: string, visitor: string | undefined, params: Params): string {
   const places = [row['batch_page_id'], row['batch_ordering_id'], row['batch_event_index']];
-  const batch = places.map(idText);
-  const rest = batch[2] === undefined ? [...params].sort() : batch.map(String);
+  const [, , index] = places;
+  const hasBatch = index !== undefined && index !== null && typeof index !== 'object';
+  const rest = hasBatch ? places.map(placeText) : [...params].sort();
   return JSON.stringify([row['stream_id'], visitor, String(row['event_timestamp']), name, ...rest]);
+}
+
+/** Of what is absent its name: ids of events that are stored hold it. An object may have no text. */
+function placeText(place: unknown): string {
+  return typeof place === 'object' && place !== null ? '' : String(place);
 }
 
 const empty: ReadonlySet<unknown> = new Set(['(not set)', '(direct)', '(none)', '', null]);
