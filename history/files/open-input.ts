@@ -113,9 +113,9 @@ function fromZip(path: string, entry: ZipEntry): Input {
   };
 }
 
-/** Systems put files of their own into folders and archives. */
+/** Systems put files of their own into folders and archives. `./` and `../` name folders, and hide nothing. */
 function isHidden(name: string): boolean {
-  return /(?:^|\/)(?:\.|__MACOSX\/)/.test(name);
+  return /(?:^|\/)(?:\.(?!\.?\/)|__MACOSX\/)/.test(name);
 }
 
 function checkReadable(name: string, magic: string, whys: ReadonlyMap<string, string>): void {
