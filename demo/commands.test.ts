@@ -82,7 +82,7 @@ describe('with an instance', () => {
         /[\d,]+ events of [\d,]+ visits acknowledged in [\d.]+ s: [\d,]+ events\/s/,
       );
       expect(out).toMatch(/the visitor below could be read whole [\d.]+ s after the last/);
-      expect(out).toMatch(/Profile [0-9a-f]{32}\n/);
+      expect(out).toMatch(/Profile [0-9a-f]{32}\n {2}name +[A-Z][a-z]+ [A-Z][a-z]+\n/);
       expect(out).toMatch(/ {2}place +\S+/);
       const [, distinctId] = out.match(/ {2}distinct id +(\S+)\n/) ?? [];
       const filter = { distinctId, pageSize: 1_000 };

@@ -91,6 +91,21 @@ describe('a project with the demo', () => {
     },
   );
 
+  it('has members with a name and a plan, among users whom nobody knows', async () => {
+    const by = async (property: string): Promise<Record<string, string>[]> => {
+      const { segmentation } = await ask({
+        insightType: 'INSIGHT_TYPE_SEGMENTATION',
+        events: [{ event: {}, aggregation: 'AGGREGATION_TYPE_UNIQUE_USERS' }],
+        breakdowns: [{ property: `profile.${property}` }],
+        breakdownLimit: 100,
+      });
+      return segmentation.series.map(({ breakdown = {} }) => breakdown);
+    };
+    const plans = (await by('plan')).flatMap((group) => Object.values(group));
+    expect(plans.sort()).toEqual(['business', 'free', 'plus']);
+    expect((await by('name')).length).toBeGreaterThan(90);
+  });
+
   it('has every event once, and goals with their revenue', async () => {
     const of = async (event: object, more: object = total): Promise<number> => {
       const spec = { insightType: 'INSIGHT_TYPE_SEGMENTATION', events: [{ event, ...more }] };

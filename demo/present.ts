@@ -15,6 +15,7 @@ export function profileLines(profile: Profile, distinctId: string): string[] {
       .filter((part) => part !== '')
       .join(' ');
   const rows: [string, string][] = [
+    ['name', String(profile.properties?.['name'] ?? '')],
     ['distinct id', distinctId],
     ['first seen', timeText(activity['firstSeen'])],
     ['last seen', timeText(activity['lastSeen'])],

@@ -1,4 +1,4 @@
-// The visitor that the demo shows: of the first visits' customers the one who came most often, and all that is sent of
+// The visitor that the demo shows: of the first visits' members a customer who came most often, and all that is sent of
 // that visitor until the end.
 
 import type { SentVisitor } from './sending/readable.ts';
@@ -45,20 +45,22 @@ export function createShownVisitor(): ShownVisitor {
   };
 }
 
-/** A purchase counts more than any number of visits. */
+/** A purchase counts more than any number of visits, and a name more than a purchase. */
 function interest(visits: readonly Visit[]): number {
   const bought = visits.some(({ server }) => server.some(({ kind }) => kind === 'purchase'));
-  return visits.length + (bought ? choosesFrom : 0);
+  const isMember = visits.some(({ member }) => member !== undefined);
+  return visits.length + (bought ? choosesFrom : 0) + (isMember ? 2 * choosesFrom : 0);
 }
 
 function withVisit(
   sent: SentVisitor | undefined,
-  { visitor, browser, server }: Visit,
+  { visitor, browser, server, member }: Visit,
 ): SentVisitor {
   const ids = [...browser, ...server].map(({ eventId }) => eventId);
   const before = sent?.by.kind === 'ids' ? sent.by.ids : [];
   return {
     distinctId: visitor.distinctId,
+    externalId: member?.externalId ?? sent?.externalId,
     events: (sent?.events ?? 0) + ids.length,
     by: { kind: 'ids', ids: [...before, ...ids].slice(-maxKeptIds) },
   };

@@ -6,6 +6,7 @@ import { Pool } from 'undici';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import * as sdk from '../../sdk/node/client.ts';
 import type { Event, Properties } from '../visits/event.ts';
+import type { Member } from '../visits/people/members.ts';
 import { RequestRefused } from './request-refused.ts';
 
 /** The instance has no such method. */
@@ -30,6 +31,8 @@ export interface EventPage {
 export interface Profile {
   id: string;
   externalId?: string;
+  /** Its traits. */
+  properties?: JsonObject;
   createTime?: string;
   /** Summed over the profile's events; int64 values are strings. */
   activity?: Record<string, string>;
@@ -38,6 +41,8 @@ export interface Profile {
 export interface Client {
   /** Returns the number of accepted events. */
   sendEvents(events: readonly Event[], key: string, userAgent?: string): Promise<number>;
+  /** Names a user and sets the traits. */
+  identify(member: Member, key: string): Promise<void>;
   /** Stored events, newest first. */
   listEvents(filter: Record<string, unknown>, key: string): Promise<StoredEvent[]>;
   /** The same with the next page's token, empty behind the last. */
@@ -69,6 +74,7 @@ const firstRetryMs = 100;
 const maxRetryMs = 5_000;
 const requestTimeoutMs = 30_000;
 
+const identifyPath = '/sdk.profiles.v1.ProfilesSDKService/Identify';
 const listPath = '/shared.activity.v1.ActivityService/List';
 const queryPath = '/shared.insights.v1.InsightsService/Query';
 const getProfilePath = '/shared.profiles.v1.ProfilesService/Get';
@@ -118,6 +124,8 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     sendEvents: createSendEvents(options, maxAttempts),
+    identify: async (member, key) =>
+      void (await post(identifyPath, JSON.stringify(member), headersOf(key))),
     listPage,
     listEvents: async (filter, key) => (await listPage(filter, key)).events,
     async countEvents(eventKind, timeRange, key) {

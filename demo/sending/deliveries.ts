@@ -2,6 +2,7 @@
 // of many visits and sends them with a private key.
 
 import type { Event } from '../visits/event.ts';
+import type { Member } from '../visits/people/members.ts';
 import type { Visit } from '../visits/walk.ts';
 
 export interface Delivery {
@@ -9,6 +10,8 @@ export interface Delivery {
   /** The visitor's browser; absent for the server. */
   userAgent?: string;
   events: Event[];
+  /** Those whom the server identifies behind these events. */
+  members?: Member[];
 }
 
 const maxPageEvents = 500;
@@ -24,6 +27,7 @@ export function* deliveriesOf(
   serverEvents: number = maxServerEvents,
 ): Generator<Delivery> {
   let waiting: Event[] = [];
+  let members: Member[] = [];
   for (const visit of visits) {
     onVisit(visit);
     const { userAgent } = visit.visitor.agent;
@@ -32,10 +36,12 @@ export function* deliveriesOf(
       yield { credential: 'public', userAgent, events };
     }
     waiting.push(...visit.server);
+    if (visit.member) members.push(visit.member);
     while (waiting.length >= serverEvents) {
-      yield { credential: 'private', events: waiting.slice(0, serverEvents) };
+      yield { credential: 'private', events: waiting.slice(0, serverEvents), members };
       waiting = waiting.slice(serverEvents);
+      members = [];
     }
   }
-  if (waiting.length > 0) yield { credential: 'private', events: waiting };
+  if (waiting.length > 0) yield { credential: 'private', events: waiting, members };
 }

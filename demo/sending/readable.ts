@@ -10,6 +10,8 @@ import { RequestRefused } from './request-refused.ts';
 /** What was sent of a visitor: known by the newest ids, at most a page, or else by the range of the events' times. */
 export interface SentVisitor {
   distinctId: string;
+  /** Of one who was identified: waits until the profile has it. */
+  externalId?: string | undefined;
   events: number;
   by: { kind: 'ids'; ids: readonly string[] } | { kind: 'range'; firstMs: number; lastMs: number };
 }
@@ -78,6 +80,7 @@ export function readVisitor(
     const shown = { distinctId: sent.distinctId, pageSize: shownEvents };
     const latest = await client.listEvents(shown, key);
     const profile = await client.getProfile(newest.profileId, key);
+    if (profile.externalId !== (sent.externalId ?? profile.externalId)) return undefined;
     const summed = Number(profile.activity?.['totalEvents'] ?? 0);
     return summed < Math.max(listed.length, sent.events) ? undefined : { profile, latest };
   });

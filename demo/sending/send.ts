@@ -55,7 +55,9 @@ export async function sendAll(
   return sent;
 }
 
-function sendOne(delivery: Delivery, { client, target }: SendOptions): Promise<number> {
+async function sendOne(delivery: Delivery, { client, target }: SendOptions): Promise<number> {
   const key = delivery.credential === 'public' ? target.publicKey : target.privateKey;
-  return client.sendEvents(delivery.events, key, delivery.userAgent);
+  const accepted = await client.sendEvents(delivery.events, key, delivery.userAgent);
+  for (const member of delivery.members ?? []) await client.identify(member, key);
+  return accepted;
 }

@@ -132,6 +132,17 @@ describe('the season', () => {
     expect(later.filter(({ customProperties }) => !('member_since' in customProperties))).toEqual(
       [],
     );
+    const members = season.flatMap(({ member }) => member ?? []);
+    expect(new Set(members.map(({ externalId }) => externalId)).size).toBe(members.length);
+    const known = new Set(
+      season.flatMap(({ visitor }) => (visitor.registered ? visitor.distinctId : [])),
+    );
+    for (const { distinctId } of signUps) known.add(distinctId);
+    const ids = members.map(({ externalId, anonymousId }) => anonymousId || externalId);
+    expect(ids.toSorted()).toEqual([...known].sort());
+    expect(
+      members.filter(({ traits }) => !/^[a-z.]+\.\d+@mail\.example$/.test(traits.email)),
+    ).toEqual([]);
     const purchases = events.filter(({ kind }) => kind === 'purchase');
     expect(purchases.length / season.length).toBeGreaterThan(0.02);
     expect(purchases.length / season.length).toBeLessThan(0.3);

@@ -2,6 +2,7 @@
 // come back and some who sign up. The same seed and time give the same visits, ids included.
 
 import { dayMs } from '../../platform/clock.ts';
+import { memberOf } from './people/members.ts';
 import { type Visitor, visitorOf } from './people/population.ts';
 import { createRandom, createZipf, type Random } from './random.ts';
 import { takeVisit } from './visit.ts';
@@ -43,9 +44,9 @@ export function* streamSeason({ seed, events, nowMs }: SeasonOptions): Generator
   const who = createCustomers();
   let sent = 0;
   while (sent < events) {
-    const visitor = who.next(random);
+    const { index, visitor } = who.next(random);
     const visit = takeVisit(visitor, random, timeAt(sent / events), nowMs, seasonDice);
-    who.remember(visit);
+    who.remember(visit, index);
     sent += visit.browser.length + visit.server.length;
     yield visit;
   }
@@ -80,15 +81,16 @@ function createCourse(random: Random, fromMs: number, toMs: number): (share: num
 }
 
 interface Customers {
-  next(random: Random): Visitor;
-  /** Takes every visit, for its sign-up. */
-  remember(visit: Visit): void;
+  next(random: Random): { index: number; visitor: Visitor };
+  /** Takes every visit, for its sign-up, and says on it who is identified. */
+  remember(visit: Visit, index: number): void;
 }
 
 /** Half of the visits are first ones; most others are by people who came lately, some by a few who keep coming. */
 function createCustomers(): Customers {
   const keen = createZipf(keenOnes, 0.5);
   const signedUpMs = new Map<string, number>();
+  const identified = new Set<number>();
   let known = knownBefore;
   const indexOf = (random: Random): number => {
     if (random.chance(share.new)) return known++;
@@ -98,14 +100,20 @@ function createCustomers(): Customers {
   };
   return {
     next(random) {
-      const visitor = visitorOf(indexOf(random));
+      const index = indexOf(random);
+      const visitor = visitorOf(index);
       const registeredMs = signedUpMs.get(visitor.distinctId) ?? visitor.registeredMs;
       const registered = visitor.registered || signedUpMs.has(visitor.distinctId);
-      return { ...visitor, registered, registeredMs, reportedBy: 'server' };
+      return { index, visitor: { ...visitor, registered, registeredMs, reportedBy: 'server' } };
     },
-    remember({ visitor, server }) {
+    remember(visit, index) {
+      const { visitor, server } = visit;
       const signUp = server.find(({ kind }) => kind === 'signup');
       if (signUp !== undefined) signedUpMs.set(visitor.distinctId, Date.parse(signUp.occurTime));
+      if (identified.has(index) || (signUp === undefined && !visitor.registered)) return;
+      identified.add(index);
+      const registeredMs = signedUpMs.get(visitor.distinctId) ?? visitor.registeredMs;
+      visit.member = memberOf(index, visitor, registeredMs);
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Product } from './catalogue.ts';
 import { shopHost } from './catalogue.ts';
 import { type Event, int, moment, type Properties, rfc3339, text } from './event.ts';
 import { agents } from './people/agents.ts';
+import type { Member } from './people/members.ts';
 import type { Visitor } from './people/population.ts';
 import type { Random } from './random.ts';
 
@@ -17,6 +18,8 @@ export interface Visit {
   browser: Event[];
   /** Events that the shop's server reports, with a private key: it names the visitor and the place itself. */
   server: Event[];
+  /** Whom the shop's server identifies after the visit: at the sign-up, or the first visit of a member. */
+  member?: Member;
 }
 
 /** A visit under way. */

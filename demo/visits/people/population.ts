@@ -35,6 +35,11 @@ const mobileScreens: Screen[] = [
   [820, 1180],
 ];
 
+/** The shop's id of visitor number `index`, once there is an account. */
+export function memberId(index: number): string {
+  return `user_${100_000 + index}`;
+}
+
 /** `index` is any whole number from 0. */
 export function visitorOf(index: number): Visitor {
   const random = createRandom(populationSeed, index);
@@ -42,7 +47,7 @@ export function visitorOf(index: number): Visitor {
   const registered = agent.deviceType !== 'bot' && random.chance(0.3);
   const screens = agent.deviceType === 'desktop' ? desktopScreens : mobileScreens;
   return {
-    distinctId: registered ? `user_${100_000 + index}` : `anon-${random.uuid()}`,
+    distinctId: registered ? memberId(index) : `anon-${random.uuid()}`,
     agent,
     place: pickPlace(random),
     registered,
