@@ -296,6 +296,23 @@ describe('Matomo', () => {
     }
   });
 
+  it('takes actions out of order for no change of the site’s clock, nor a visit that goes on after them', () => {
+    const first = Date.UTC(2026, 2, 4) / 1_000;
+    const inVisit = (seconds: readonly number[], walls: readonly number[], last: number) => {
+      const actions = walls.map((wall, pageId) => ({
+        ...{ type: 'action', pageId, timestamp: first + wall },
+      }));
+      const times = { firstActionTimestamp: first, lastActionTimestamp: first + last };
+      const { events } = decodeAll('matomo', [visit(actions, times)]);
+      const moments = events.map(({ occurTime }) => Date.parse(String(occurTime)) / 1_000 - first);
+      expect(moments).toEqual(seconds);
+    };
+    const disordered = [0, 600, 500, 700];
+    inVisit(disordered, disordered, 2_000);
+    // A last action half an hour before the visit's end looks like another clock; what does not fit it keeps its own.
+    inVisit([0, 600, 2_300, 2_400, 2_500], [0, 600, 500, 2_400, 700], 2_500);
+  });
+
   it('warns of what the API left out', () => {
     const action = { type: 'action', pageId: '1', timestamp: 1_772_615_700 };
     const visits = Array.from({ length: 10 }, () => visit([action]));

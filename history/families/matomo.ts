@@ -60,7 +60,8 @@ function decode(value: unknown, sink: RowSink): string | undefined {
 /**
  * Tells the moment of an action's seconds, which must be asked in order; undefined where nothing tells how far they are
  * off UTC. The site's clock may change within a visit, whose last action then is off by something else than the first:
- * from the first action on that would be before its forerunner, or behind the last one.
+ * from the first action on that would be before its forerunner, or behind the last one. A visit may also go on after
+ * its last action, and actions may come out of order: only another clock that fits them better is taken.
  */
 function clockOf(
   visit: JsonObject,
@@ -72,16 +73,22 @@ function clockOf(
   if (firstMs === undefined || startShiftMs === undefined) return undefined;
   const endShiftMs = shiftOf(actions.at(-1), lastMs) ?? startShiftMs;
   let shiftMs = startShiftMs;
+  let otherMs = clockChangesMs.has(Math.abs(endShiftMs - startShiftMs)) ? endShiftMs : startShiftMs;
   let beforeMs = firstMs;
   return (seconds) => {
     const wallMs = msOf(seconds);
     if (wallMs === undefined) return undefined;
     const isInOrder = (ms: number): boolean => ms >= beforeMs - minuteMs && ms <= lastMs + minuteMs;
-    if (!isInOrder(wallMs - shiftMs) && isInOrder(wallMs - endShiftMs)) shiftMs = endShiftMs;
+    if (!isInOrder(wallMs - shiftMs) && isInOrder(wallMs - otherMs)) {
+      [shiftMs, otherMs] = [otherMs, shiftMs];
+    }
     beforeMs = Math.max(beforeMs, wallMs - shiftMs);
     return wallMs - shiftMs;
   };
 }
+
+/** Of summer's clocks: an hour, and half of one on Lord Howe Island. */
+const clockChangesMs: ReadonlySet<number> = new Set([30 * minuteMs, 60 * minuteMs]);
 
 /** To a quarter of an hour, the grain of zones. */
 function shiftOf(action: unknown, utcMs: number | undefined): number | undefined {
