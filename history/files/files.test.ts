@@ -89,6 +89,17 @@ it('a JSON list gives its items, however it is broken into lines', async () => {
   );
 });
 
+it.each([
+  ['a notice before it', 'Warning: [x\n\n[{"n":1}]\n', [1, 'row_json'], [3, { n: 1 }]],
+  ['a notice behind it', '[{"n":1}]\nNotice: [\n', [1, { n: 1 }], [2, 'row_json']],
+  ['a text behind it on its line', '[{"n":1}] x', [1, { n: 1 }], [1, 'row_json']],
+  ['an object around it', '{"2026-03-01":[{"n":1}]}', [1, 'row_json']],
+  ['an error in its place', '{"result":"error"}', [1, 'row_json']],
+])('a JSON list with %s is told, and read as far as it is one', async (_, text, ...told) => {
+  const rows = await inputRows(written('told.json', text), 'json list');
+  expect(rows.map(({ number, problem, value }) => [number, problem ?? value])).toEqual(told);
+});
+
 it('a JSON list is read to its end where all of it is one line, and however its bytes come', async () => {
   const long = [{ a: 'x'.repeat(maxLineBytes / 2) }, { b: 'y'.repeat(maxLineBytes / 2) }, { c: 1 }];
   expect(await values(written('line.json', JSON.stringify(long)), 'json list')).toEqual(long);

@@ -11,13 +11,14 @@ const opening = new Set([0x7b, 0x5b]);
 const closing = new Set([0x7d, 0x5d]);
 
 /**
- * Each item that is an object or a list, with the line on which it begins; none of a text that is no list. Throws an
- * UnreadableFile.
+ * Each item that is an object or a list, with the line on which it begins; of a line that begins with another text than
+ * a list's, no text: brackets in it mean something else. Throws an UnreadableFile.
  */
 export async function* readJsonItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   const decoder = new TextDecoder();
   let depth = 0;
   let isInText = false;
+  let isPassedOver = false;
   let held = '';
   let lines = 1;
   let number = 0;
@@ -29,10 +30,13 @@ export async function* readJsonItems(chunks: AsyncIterable<Buffer>): AsyncGenera
     let at = from;
     for (; at < text.length; at++) {
       const character = text.charCodeAt(at);
-      if (character === newline) lines++;
-      else if (depth === 0 && character !== bracket) {
-        // No list: the brackets in it mean something else.
-        if (character > blank) return;
+      if (character === newline) {
+        lines++;
+        isPassedOver = false;
+      } else if (depth === 0 && (isPassedOver || character !== bracket)) {
+        if (isPassedOver || character <= blank) continue;
+        isPassedOver = true;
+        yield { number: lines, text: '' };
       } else if (isInText) {
         if (character === backslash) at++;
         else if (character === quote) isInText = false;
