@@ -53,7 +53,9 @@ describe.runIf(hasBrowser)('events in the browser', () => {
     expect(accepted.status).toBe(200);
     const stored = step(page, 'done', 'An event stored');
     await stored.waitFor();
-    expect(await stored.textContent()).toContain('first_of_all from visitor');
+    expect(await stored.textContent()).toMatch(/First of all, /);
+    const list = await page.locator('.setup-checklist ol').textContent();
+    expect(list?.match(/First of all/gi)).toHaveLength(1);
     await step(page, 'done', 'An event accepted').waitFor();
 
     await step(page, 'waiting', 'A visitor identified').waitFor();

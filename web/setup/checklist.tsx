@@ -23,7 +23,7 @@ export function Checklist({ projectId, publicKey }: { projectId: string; publicK
         <ol>
           <Item
             name="A request with this project’s key"
-            seen={progress.request}
+            seen={toldOnce(progress.request, progress.accepted)}
             isBad={isRefusedOnly}
             waiting={
               progress.preflight
@@ -33,7 +33,7 @@ export function Checklist({ projectId, publicKey }: { projectId: string; publicK
           />
           <Item
             name="An event accepted"
-            seen={progress.accepted}
+            seen={toldOnce(progress.accepted, progress.stored)}
             waiting={progress.request && !isRefusedOnly ? 'On its way' : 'Not yet'}
           />
           <Item
@@ -67,6 +67,11 @@ export function Checklist({ projectId, publicKey }: { projectId: string; publicK
   );
 }
 
+/** The event is named by the last item that it has reached. */
+function toldOnce(seen: Seen, next: Seen): Seen {
+  return seen && seen.what === next?.what ? { ...seen, what: '' } : seen;
+}
+
 function Item(props: { name: string; seen: Seen; waiting: string; isBad?: boolean }) {
   const { seen, isBad = false } = props;
   const state = isBad ? 'bad' : seen ? 'done' : 'waiting';
@@ -80,7 +85,7 @@ function Item(props: { name: string; seen: Seen; waiting: string; isBad?: boolea
         <p class="hint">
           {seen ? (
             <span title={formatTime(seen.at, 'short')}>
-              {seen.what}, {ago(seen.at)}
+              {[seen.what, ago(seen.at)].filter(Boolean).join(', ')}
             </span>
           ) : (
             props.waiting

@@ -9,6 +9,7 @@ import {
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject } from '../client.ts';
 import { activity, openFeed } from '../feed/live-feed.ts';
+import { kindName } from '../text/namer.ts';
 import { toDate } from '../time/time.tsx';
 
 /** When it was seen, and what it was; undefined while it was not. */
@@ -70,7 +71,7 @@ export function useProgress(projectId: string): Progress {
 
 function withRow(last: Progress, { stage, event, time, refusal }: WatchRow): Progress {
   const at = time ? toDate(time) : new Date();
-  const what = [event?.kind, event?.distinctId].filter(Boolean).join(' from ');
+  const what = event?.kind ? kindName(event.kind) : '';
   const seen = { at, what };
   switch (stage) {
     case WatchStage.ARRIVING:
@@ -125,7 +126,7 @@ async function newestStored(projectId: string, signal: AbortSignal): Promise<See
   return (
     newest?.occurTime && {
       at: toDate(newest.occurTime),
-      what: `${newest.kind} from ${newest.distinctId}`,
+      what: kindName(newest.kind),
     }
   );
 }
