@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { asOperator, startBroker } from '../../test/harness/servers/broker.ts';
 import type { ChildServer } from '../../test/harness/servers/child-server.ts';
 import { createLog } from '../log.ts';
@@ -135,6 +137,29 @@ describe('a watched bucket', () => {
     await until(view, 'a');
     expect([...view.records()]).toEqual([]);
   });
+});
+
+it('is forgotten once it is closed, while its connection goes on', async () => {
+  await other.create('a', named('one'));
+  const connection = await connectBroker(broker.url, log);
+  connections.push(connection);
+  const bucket = await openBucket(connection, 'names', readName);
+  const openAndClose = async (): Promise<WeakRef<object>> => {
+    const view = await watchBucket(connection, bucket, { log });
+    expect(view.get('a')?.record).toEqual(named('one'));
+    await view.close();
+    return new WeakRef(view);
+  };
+  const closed = await openAndClose();
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  await vi.waitUntil(
+    () => {
+      collect();
+      return closed.deref() === undefined;
+    },
+    { timeout: 20_000, interval: 20 },
+  );
 });
 
 describe('a watch that fails', () => {

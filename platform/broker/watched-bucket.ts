@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import { atBeat } from './beat.ts';
 import { BucketMemory, type HeldRecord } from './bucket-memory.ts';
 import { leaderInfo } from './cluster/leader-info.ts';
+import { statusOf } from './connection/connection-status.ts';
 import {
   Events,
   type JetStreamManager,
@@ -63,6 +64,7 @@ export class WatchedBucket<T extends VersionedRecord> {
   #created = '';
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #watch: QueuedIterator<KvEntry> | undefined;
+  #status: ReturnType<typeof statusOf> | undefined;
   #awaited: { revision: number; done: () => void } | undefined;
   #replayNeeded = false;
   #woken = false;
@@ -81,9 +83,8 @@ export class WatchedBucket<T extends VersionedRecord> {
   async start(connection: NatsConnection): Promise<void> {
     await this.#confirm();
     this.#loop = this.#confirmAgainAndAgain();
-    void this.#followConnection(connection);
-    // Without it, a bucket that nobody closed would ask a closed connection for ever, and keep the process alive.
-    void connection.closed().then(() => this.#end());
+    this.#status = statusOf(connection);
+    void this.#followConnection(this.#status);
   }
 
   /** The record in memory. */
@@ -141,6 +142,7 @@ export class WatchedBucket<T extends VersionedRecord> {
   #end(): void {
     this.#closed = true;
     this.#watch?.stop();
+    this.#status?.stop();
     this.#wakeUp();
   }
 
@@ -153,6 +155,7 @@ export class WatchedBucket<T extends VersionedRecord> {
   async #confirm(): Promise<void> {
     const askedAt = performance.now();
     const info = await leaderInfo(this.#manager, `KV_${this.#bucket.name}`);
+    if (this.#closed) return;
     const missed = this.#replayNeeded || info.created !== this.#created;
     this.#replayNeeded = false;
     if (missed || !(await this.#reach(newestRevision(info)))) await this.#replay(info);
@@ -182,6 +185,7 @@ export class WatchedBucket<T extends VersionedRecord> {
     const newest = newestRevision(info);
     const staged = new Map<string, HeldRecord<T>>();
     const watch = await this.#bucket.kv.watch();
+    if (this.#closed) return watch.stop();
     this.#watch = watch;
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -227,8 +231,7 @@ export class WatchedBucket<T extends VersionedRecord> {
   #exchange(staged: Map<string, HeldRecord<T>>, info: StreamInfo): void {
     const newest = newestRevision(info);
     // Another bucket of the same name counts anew, so no revision of the old one may stay.
-    const sameBucket = info.created === this.#created;
-    this.#memory.exchange(staged, sameBucket ? newest : Number.POSITIVE_INFINITY);
+    this.#memory.exchange(staged, info.created === this.#created ? newest : Infinity);
     this.#created = info.created;
     this.#seen = 0;
     this.#sawRevision(newest);
@@ -280,13 +283,14 @@ export class WatchedBucket<T extends VersionedRecord> {
   }
 
   // Messages that were published while the connection was down never reach the watch.
-  async #followConnection(connection: NatsConnection): Promise<void> {
-    for await (const { type } of connection.status()) {
-      if (this.#closed) return;
+  async #followConnection(status: ReturnType<typeof statusOf>): Promise<void> {
+    for await (const { type } of status) {
       if (type !== Events.Reconnect) continue;
       this.#replayNeeded = true;
       this.#wakeUp();
     }
+    // A bucket that nobody closed would ask a closed connection for ever, and keep the process alive.
+    this.#end();
   }
 }
 
