@@ -147,8 +147,9 @@ async function runQuestion(
   const { question } = plan;
   const sources = sourcesOf(question);
   log?.debug({ projectId, sources }, 'a question is planned');
+  const asker = { ...call, together: together.token };
   const { parts, rows } = await readParts(plan, (lookUp) =>
-    runs.rows(call, storedFor(plan), statementOf(question, lookUp), deadline),
+    runs.rows(asker, storedFor(plan), statementOf(question, lookUp), deadline),
   );
   onRead?.(parts.reduce((sum, { characters }) => sum + characters, 0));
   const untilMs = earliest(parts.map((part) => part.completeUntilMs));

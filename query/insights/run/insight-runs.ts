@@ -51,7 +51,7 @@ export interface InsightRows extends Rows {
 export interface Asker {
   projectId: string;
   /** What is asked at once, if it is more than this question. */
-  together?: object | undefined;
+  together?: symbol | undefined;
   /** Told the milliseconds that each of the question's own statements was at the engine. */
   spend?: ((engineMs: number) => void) | undefined;
 }
@@ -194,7 +194,7 @@ export class InsightRuns {
     statement: InsightStatement,
     signal: AbortSignal,
   ): Promise<Rows> {
-    const { projectId, together = {} } = asker;
+    const { projectId, together = Symbol('asked alone') } = asker;
     const { kept } = statement;
     if (kept === undefined) return this.#run(asker, statement, signal);
     const access = {

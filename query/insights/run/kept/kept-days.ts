@@ -24,7 +24,7 @@ export interface KeptRange extends QuestionDays {
 export interface Access {
   projectId: string;
   /** Whose questions are one: those of a board's tiles, and of a range and the period before it. */
-  together: object;
+  together: symbol;
   look: RowReader;
   /** Runs a statement that writes, within the bounds of a question. */
   run(statement: Statement & { maxRows: number }): Promise<unknown>;
@@ -42,8 +42,8 @@ export class KeptDays {
   readonly #clock: Clock;
   readonly #completeUntilMs: CompleteUntil;
   readonly #settled = new SettledDays();
-  /** When each set of series was asked for last, together with what, and whether that was again. */
-  readonly #asked = new Map<string, { atMs: number; together: object; isAgain: boolean }>();
+  /** When each set of series was asked for last, the longest ago first; together with what, and whether again. */
+  readonly #asked = new Map<string, { atMs: number; together: symbol; isAgain: boolean }>();
   readonly #refusals: Refusals;
   readonly #looks = new SingleFlight<DaysLook>();
 
@@ -100,11 +100,14 @@ export class KeptDays {
     return this.#look(asked, access);
   }
 
-  #isAskedAgain(name: string, together: object): boolean {
-    const before = this.#asked.get(name);
+  #isAskedAgain(name: string, together: symbol): boolean {
     const atMs = this.#clock.nowMs();
-    const isSoon = before !== undefined && atMs - before.atMs < askedAgainMs;
-    const isAgain = before?.together === together ? before.isAgain : isSoon;
+    for (const [other, asked] of this.#asked) {
+      if (atMs - asked.atMs < askedAgainMs) break;
+      this.#asked.delete(other);
+    }
+    const before = this.#asked.get(name);
+    const isAgain = before?.together === together ? before.isAgain : before !== undefined;
     this.#asked.delete(name);
     setBounded(this.#asked, name, { atMs, together, isAgain }, maxSeries);
     return isAgain;
