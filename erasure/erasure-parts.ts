@@ -40,6 +40,8 @@ export interface StepContext {
   store: Pick<DatabaseClient, 'query' | 'command'>;
   /** Writes the batch, and keeps the lease. Throws LeaseLost. */
   keep(batch: ErasureBatch): Promise<void>;
+  /** Keeps the lease where it ends soon: called between the statements of a loop. Throws LeaseLost. */
+  renew(): Promise<void>;
   /** Writes a request's record. */
   change(requestId: string, changes: Partial<ErasureRecord>): Promise<void>;
 }

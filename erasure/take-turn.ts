@@ -181,6 +181,7 @@ function contextOf(
   return {
     ...{ batch, requests, store },
     keep: (next) => keep(held, next),
+    renew: () => held.renew(),
     change: (requestId, changes) => change(parts, requestId, changes),
   };
 }
@@ -212,7 +213,7 @@ async function check(parts: ErasureParts, held: Held, context: StepContext): Pro
   const isWhole = context.batch.step === 'look';
   if (!isWhole && (await settle(parts, context)) === 'later') return 'later';
   const { batch, requests } = context;
-  const left = isWhole ? await lookAtRest(parts, context) : await rowsLeft(context);
+  const left = isWhole ? await lookAtRest(parts, context) : await rowsLeft(parts, context);
   const rows = [...left.values()].reduce((sum, count) => sum + count, 0);
   if (rows > 0 && (isWhole || batch.round < maxRounds)) {
     // Who came back since is no part of what is done again.

@@ -29,7 +29,7 @@ export class IdLost extends Error {
  */
 export async function hide(
   { profiles, box, clock }: ErasureParts,
-  { requests, store, change }: StepContext,
+  { requests, store, change, renew }: StepContext,
   signal: AbortSignal,
 ): Promise<StepEnd> {
   const pending = requests.filter(({ status }) => status === 'pending');
@@ -40,6 +40,7 @@ export async function hide(
   }
   for (const request of requests) {
     if (back.has(request)) continue;
+    await renew();
     const distinctId = await textOf(box, store, request);
     // Nobody has rows of the id: there is nothing to hide.
     if (distinctId === undefined) continue;
@@ -52,7 +53,7 @@ export async function hide(
  * The id that the request names. One that repeats an erasure after a restore, or was opened again for late rows, has
  * hashes alone: an id of the person is looked up, undefined where no row has one. Throws IdLost.
  */
-export async function textOf(
+async function textOf(
   box: ErasureParts['box'],
   store: StepContext['store'],
   request: ErasureRecord,
@@ -70,7 +71,7 @@ export async function textOf(
 }
 
 /** Throws IdLost. */
-function openId(
+export function openId(
   box: ErasureParts['box'],
   { requestId, sealedId }: Pick<ErasureRecord, 'requestId' | 'sealedId'>,
 ): string {
@@ -82,9 +83,10 @@ function openId(
 /** Ids stay listed that were found in an earlier round. */
 export async function find(
   _: ErasureParts,
-  { requests, store, change }: StepContext,
+  { requests, store, change, renew }: StepContext,
 ): Promise<StepEnd> {
   for (const request of requests) {
+    await renew();
     const found = await idsOf(store, request);
     const ids = new Set([request.profileId, ...unpackIds(request.ids), ...found]);
     if (ids.size > unpackIds(request.ids).length) {

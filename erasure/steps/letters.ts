@@ -4,103 +4,161 @@
 import type { JetStreamManager } from '../../platform/broker/nats.ts';
 import { messageAt } from '../../platform/broker/queues/message-at.ts';
 import { deadLetterStream } from '../../platform/broker/streams.ts';
-import type { ErasureRecord } from '../../platform/erasure/erasure-record.ts';
+import { type ErasureRecord, unpackIds } from '../../platform/erasure/erasure-record.ts';
 import { mentions, type Names, namesOf } from '../../platform/erasure/mentions.ts';
 import { webhookStreams } from '../../platform/webhooks/webhook-streams.ts';
 import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
-import { firstAttemptsSql } from '../tables/attempt-rows.ts';
-import { keysSql, personsOf, profileIdsSql, projectsSql } from '../tables/person-rows.ts';
+import { selectAttempts } from '../tables/attempt-rows.ts';
+import {
+  keyOf,
+  keysSql,
+  personsOf,
+  plainId,
+  profileIdsSql,
+  projectsSql,
+} from '../tables/person-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
 import { remove } from './cut.ts';
-import { textOf } from './hide-and-find.ts';
+import { openId } from './hide-and-find.ts';
 
-/** Deliveries of one statement. */
-const deliveriesAtOnce = 10_000;
+/** Deliveries or letters of one statement. */
+const atOnce = 10_000;
 
 export async function eraseLetters(parts: ErasureParts, context: StepContext): Promise<StepEnd> {
-  const { nats, box } = parts;
-  const names: { projectId: string; names: Names }[] = [];
-  for (const request of context.requests) {
-    const own = await textOf(box, context.store, request);
-    const texts = new Set(await textsOf(context.store, request));
-    if (own !== undefined) texts.add(own);
-    names.push({ projectId: request.projectId, names: namesOf([...texts]) });
-  }
-  const { streams } = await nats.jetstreamManager();
+  const names = await namesOfAll(parts.box, context);
+  const { streams } = await parts.nats.jetstreamManager();
+  const { renew } = context;
   const projectOf: ProjectOf = (project, data) =>
     names.find(
       (person) => (project === '' || project === person.projectId) && mentions(data, person.names),
     )?.projectId;
-  const letters = await eraseMessages(streams, deadLetterStream, projectOf);
-  for (const { shard, seq, projectId } of letters) {
-    const place = `shard = ${shard} AND stream_seq = ${seq}`;
-    await remove(context.store, 'dead_letters', `${projectsSql([projectId])} AND ${place}`);
-  }
-  for (const stream of webhookStreams) await eraseMessages(streams, stream, projectOf);
-  for (const request of context.requests) await eraseAttempts(parts, context.store, request);
+  await eraseMessages(streams, deadLetterStream, {
+    ...{ projectOf, renew },
+    before: (found) => eraseLetterRows(context, found),
+  });
+  for (const stream of webhookStreams) await eraseMessages(streams, stream, { projectOf, renew });
+  await eraseAttempts(parts, context);
   return 'done';
 }
 
-/** The ids of a person as senders write them: late rows may be events alone. */
-async function textsOf(store: StepContext['store'], request: ErasureRecord): Promise<string[]> {
-  const person = personsOf([request]);
-  const rows = await selectRows(
-    store,
-    `SELECT distinct_id FROM profiles WHERE ${profileIdsSql(person)}
-      UNION DISTINCT SELECT distinct_id FROM events WHERE ${keysSql(person)} AND NOT cookieless`,
-  );
-  return rows.map(([text]) => String(text));
+/** Each person by the id that the request names, and by those of their rows. Throws IdLost. */
+async function namesOfAll(
+  box: ErasureParts['box'],
+  { requests, store }: StepContext,
+): Promise<{ projectId: string; names: Names }[]> {
+  const texts = await textsOf(store, requests);
+  return requests.map(({ requestId, projectId, sealedId, ids }) => {
+    const own = sealedId === '' ? [] : [openId(box, { requestId, sealedId })];
+    const ofRows = unpackIds(ids).flatMap((id) => texts.get(`${projectId} ${keyOf(id)}`) ?? []);
+    return { projectId, names: namesOf([...new Set([...own, ...ofRows])]) };
+  });
 }
 
-interface ErasedLetter {
-  projectId: string;
-  shard: number;
+/** The ids of the persons as senders write them, by project and key: late rows may be events alone. */
+async function textsOf(
+  store: StepContext['store'],
+  requests: readonly ErasureRecord[],
+): Promise<Map<string, string[]>> {
+  const persons = personsOf(requests);
+  const rows = await selectRows(
+    store,
+    `SELECT project_id, toString(reinterpretAsUInt64(substring(profile_id, 1, 8))) AS key, groupUniqArray(distinct_id)
+      FROM profiles WHERE ${profileIdsSql(persons)} GROUP BY project_id, key
+    UNION ALL
+    SELECT project_id, toString(profile_key) AS key, groupUniqArray(distinct_id) FROM events
+      WHERE ${keysSql(persons)} AND NOT cookieless GROUP BY project_id, key`,
+  );
+  const texts = new Map<string, string[]>();
+  for (const [project, key, some] of rows) {
+    const person = `${project} ${key}`;
+    const more = Array.isArray(some) ? some.map(String) : [];
+    texts.set(person, [...(texts.get(person) ?? []), ...more]);
+  }
+  return texts;
+}
+
+interface FoundMessage {
   seq: number;
+  projectId: string;
+  /** Of a dead letter: which message it was. */
+  shard: number;
+  letterSeq: number;
 }
 
 /** The project of a message that is to be erased; `project` is what its header says, or empty. */
-export type ProjectOf = (project: string, data: Uint8Array) => string | undefined;
+type ProjectOf = (project: string, data: Uint8Array) => string | undefined;
 
-/** Erases the messages of one stream, each by its place; returns the dead letters among them. */
+interface Erased {
+  projectOf: ProjectOf;
+  renew: StepContext['renew'];
+  /** Is done before the first message is erased: nobody finds it again afterwards. */
+  before?(found: readonly FoundMessage[]): Promise<void>;
+}
+
+/** Erases the messages of one stream, each by its place. */
 export async function eraseMessages(
   streams: JetStreamManager['streams'],
   stream: string,
-  projectOf: ProjectOf,
-): Promise<ErasedLetter[]> {
+  { projectOf, renew, before }: Erased,
+): Promise<void> {
   const { state } = await streams.info(stream);
-  const erased: ErasedLetter[] = [];
+  const found: FoundMessage[] = [];
   for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) {
+    await renew();
     const message = await messageAt({ streams }, stream, seq);
     if (message === undefined) continue;
     const projectId = projectOf(message.header.get('Millrace-Project'), message.data);
     if (projectId === undefined) continue;
-    await streams.deleteMessage(stream, seq, true);
     const shard = Number(message.subject.split('.').at(-1));
     const letterSeq = Number(message.header.get('Millrace-Stream-Seq'));
-    if (stream === deadLetterStream) erased.push({ projectId, shard, seq: letterSeq });
+    found.push({ seq, projectId, shard, letterSeq });
   }
-  return erased;
+  await before?.(found);
+  for (const { seq } of found) {
+    await renew();
+    await streams.deleteMessage(stream, seq, true);
+  }
 }
 
-/** All attempts of each delivery whose payload names the person: a receiver's answer may repeat it. */
-async function eraseAttempts(
-  parts: ErasureParts,
-  store: StepContext['store'],
-  request: ErasureRecord,
+async function eraseLetterRows(
+  { store, renew }: StepContext,
+  letters: readonly FoundMessage[],
 ): Promise<void> {
-  const log = parts.clickhouse.first;
-  const { rows } = await firstAttemptsSql(store, personsOf([request]));
-  const found = await selectRows(
-    log,
-    `SELECT DISTINCT delivery_id FROM webhook_attempts WHERE ${rows}`,
+  for (let at = 0; at < letters.length; at += atOnce) {
+    const some = letters.slice(at, at + atOnce);
+    const places = some.map(
+      ({ projectId, shard, letterSeq }) => `('${plainId(projectId)}', ${shard}, ${letterSeq})`,
+    );
+    const projects = projectsSql([...new Set(some.map(({ projectId }) => projectId))]);
+    await renew();
+    await remove(
+      store,
+      'dead_letters',
+      `${projects} AND (project_id, shard, stream_seq) IN (${places.join(', ')})`,
+    );
+  }
+}
+
+/** All attempts of each delivery whose payload names one of the persons: a receiver's answer may repeat it. */
+async function eraseAttempts(
+  { clickhouse: { first: log } }: ErasureParts,
+  { requests, store, renew }: StepContext,
+): Promise<void> {
+  const persons = personsOf(requests);
+  await renew();
+  const found = await selectAttempts(
+    { store, log },
+    persons,
+    (rows) => `SELECT DISTINCT delivery_id FROM webhook_attempts WHERE ${rows}`,
   );
   const deliveries = found.map(([id]) => String(id)).filter((id) => /^[\w-]+$/.test(id));
-  for (let at = 0; at < deliveries.length; at += deliveriesAtOnce) {
-    const some = deliveries.slice(at, at + deliveriesAtOnce).join("', '");
+  for (let at = 0; at < deliveries.length; at += atOnce) {
+    const some = deliveries.slice(at, at + atOnce).join("', '");
+    await renew();
     await remove(
       log,
       'webhook_attempts',
-      `${projectsSql([request.projectId])} AND delivery_id IN ('${some}')`,
+      `${projectsSql(persons.projectIds)} AND delivery_id IN ('${some}')`,
     );
   }
 }

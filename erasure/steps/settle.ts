@@ -2,6 +2,7 @@
 // looks whether rows are left.
 
 import type { ErasureParts, StepContext, StepEnd } from '../erasure-parts.ts';
+import { toldRows } from '../tables/late-persons.ts';
 import { keysSql, personsOf, profileIdsSql } from '../tables/person-rows.ts';
 import { selectRows } from '../tables/select-rows.ts';
 import { forgetKept } from './cut.ts';
@@ -51,17 +52,23 @@ export async function settleTables(
  */
 export async function forget(
   { profiles, ...parts }: ErasureParts,
-  { batch, requests, store, keep }: StepContext,
+  { requests, store, renew }: StepContext,
   signal: AbortSignal,
 ): Promise<StepEnd> {
   const { projectIds } = personsOf(requests);
   for (const projectId of projectIds) await profiles.change(projectId, { kind: 'forget' }, signal);
   await forgetKept(store, projectIds);
-  return endExports(parts, projectIds, { ...endedExports, renew: () => keep(batch) });
+  return endExports(parts, projectIds, { ...endedExports, renew });
 }
 
-/** The rows that are left of the persons, by table: those that came after the cut, as a rule none. */
-export async function rowsLeft({ requests, store }: StepContext): Promise<Map<string, number>> {
+/**
+ * The rows that are left of the persons, by table: those that came after the cut, as a rule none. Rows of
+ * `dead_letters` name no person.
+ */
+export async function rowsLeft(
+  { clickhouse }: Pick<ErasureParts, 'clickhouse'>,
+  { requests, store }: Pick<StepContext, 'requests' | 'store'>,
+): Promise<Map<string, number>> {
   const persons = personsOf(requests);
   const keys = keysSql(persons);
   const ids = profileIdsSql(persons);
@@ -78,5 +85,9 @@ export async function rowsLeft({ requests, store }: StepContext): Promise<Map<st
     ].map((table) => `SELECT '${table}', count() FROM ${table} WHERE ${ids}`),
   ];
   const rows = await selectRows(store, counts.join(' UNION ALL '));
-  return new Map(rows.map(([table, count]) => [String(table), Number(count)]));
+  const told = await toldRows({ store, log: clickhouse.first }, requests);
+  return new Map([
+    ...rows.map(([table, count]) => [String(table), Number(count)] as const),
+    ['webhook_attempts', told.reduce((sum, [, , , attempts]) => sum + Number(attempts), 0)],
+  ]);
 }

@@ -60,3 +60,31 @@ it('finds whom an attempt names alone, unless the event was accepted after the e
   expect(await latePersons({ store, log }, requests)).toEqual([ada, eve]);
   expect(await latePersons({ store: log, log }, requests)).toEqual([]);
 });
+
+it('tells the keys of the other group neither in texts nor in errors', async () => {
+  const projectId = randomUUID();
+  const requests = [await requestOf(projectId, 'ada')];
+  await storeAttempts(log, projectId, { ada: completedAtMs - 1 });
+  const sql = "SELECT create_query FROM system.functions WHERE name = 'millraceProfileHash'";
+  const [[text] = []] = await selectRows(store, sql);
+  const keys = [...String(text).matchAll(/toUInt64\((\d+)\)/g)].map(([, key]) => String(key));
+  expect(keys).toHaveLength(2);
+  const asked: string[] = [];
+  const reading = (
+    change: (query: string) => string,
+  ): Pick<DatabaseClient, 'query' | 'command'> => ({
+    command: log.command.bind(log),
+    query: (options) => {
+      asked.push(options.query);
+      return log.query({ ...options, query: change(options.query) });
+    },
+  });
+  const told = await latePersons({ store, log: reading((query) => query) }, requests);
+  expect(told).toEqual(requests);
+  // The engine repeats the whole statement.
+  const failing = reading((query) => query.replace('accept_time', 'no_column'));
+  const failure = await latePersons({ store, log: failing }, requests).catch(String);
+  expect(failure).toBe('Error: erasure: the log of webhooks cannot be read: UNKNOWN_IDENTIFIER');
+  expect(asked).toHaveLength(2);
+  for (const key of keys) expect(asked.join()).not.toContain(key);
+});

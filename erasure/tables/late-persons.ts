@@ -8,7 +8,7 @@ import {
   unpackIds,
 } from '../../platform/erasure/erasure-record.ts';
 import type { StepContext } from '../erasure-parts.ts';
-import { firstAttemptsSql } from './attempt-rows.ts';
+import { type StoreAndLog, selectAttempts } from './attempt-rows.ts';
 import { keyOf, keysSql, personsOf, profileIdsSql } from './person-rows.ts';
 import { selectRows } from './select-rows.ts';
 
@@ -20,7 +20,7 @@ type Store = StepContext['store'];
  * errors.
  */
 export async function latePersons(
-  { store, log }: { store: Store; log: Store },
+  { store, log }: StoreAndLog,
   requests: readonly ErasureRecord[],
 ): Promise<ErasureRecord[]> {
   if (requests.length === 0) return [];
@@ -59,17 +59,20 @@ function ownRows(store: Store, requests: readonly ErasureRecord[]): Promise<unkn
   );
 }
 
-/** The same of the newest event that webhooks told of, by attempts of the day before the first request and later. */
-async function toldRows(
-  { store, log }: { store: Store; log: Store },
+/**
+ * The same of the newest event that webhooks told of, and the number of attempts, by first attempts of the day before
+ * the first request and later.
+ */
+export function toldRows(
+  stores: StoreAndLog,
   requests: readonly ErasureRecord[],
 ): Promise<unknown[][]> {
-  const { rows, id } = await firstAttemptsSql(store, personsOf(requests));
   const fromMs = Math.min(...requests.map(({ requestedAtMs }) => requestedAtMs)) - dayMs;
-  return selectRows(
-    log,
-    `SELECT project_id, toString(reinterpretAsUInt64(substring(${id}, 1, 8))) AS key,
-      toUnixTimestamp64Milli(max(accept_time)) FROM webhook_attempts
+  return selectAttempts(
+    stores,
+    personsOf(requests),
+    (rows, id) => `SELECT project_id, toString(reinterpretAsUInt64(substring(${id}, 1, 8))) AS key,
+      toUnixTimestamp64Milli(max(accept_time)), count() FROM webhook_attempts
       WHERE attempt_time >= fromUnixTimestamp64Milli(toInt64(${fromMs})) AND ${rows} GROUP BY project_id, key`,
   );
 }

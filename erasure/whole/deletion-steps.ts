@@ -98,13 +98,12 @@ async function eraseQueued({ nats }: ErasureParts, context: StepContext): Promis
   const known = ids.map((id) => ({ id, names: namesOf([id]) }));
   const { streams } = await nats.jetstreamManager();
   for (const stream of [deadLetterStream, ...webhookStreams]) {
-    await eraseMessages(
-      streams,
-      stream,
-      (project, data) =>
+    await eraseMessages(streams, stream, {
+      projectOf: (project, data) =>
         known.find(({ id, names }) => (project === '' ? mentions(data, names) : project === id))
           ?.id,
-    );
+      renew: context.renew,
+    });
   }
   return 'done';
 }
