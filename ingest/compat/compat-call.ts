@@ -42,20 +42,25 @@ const maxUnknownBytes = 4 * 1_048_576;
 /** Of one request: an SDK's batch has hundreds, and each becomes an object. */
 const maxItems = 10_000;
 
-/** Undefined where the sender is gone. */
+/** Undefined where the sender is gone. What fails is told in the family's words, like what is refused. */
 export async function serveCall(options: CallOptions, call: Call): Promise<HttpAnswer | undefined> {
   // Before the body tells the family: one whose SDK reads the answer. The others look at its status alone.
   const unknown = call.endpoints.find(({ answers }) => answers.refused) ?? call.endpoints[0];
   if (unknown === undefined) return undefined;
-  const served = await serve(options, call).catch((error: unknown): Served => {
+  const failed = (error: unknown): Served => {
     options.log.error({ err: error }, 'a request of another vendor’s SDK failed');
     return { outcome: refusal('internal', 'internal', 'internal error') };
-  });
+  };
+  const served = await serve(options, call).catch(failed);
   if (served === undefined) return undefined;
   const { outcome, endpoint = unknown } = served;
-  const { metrics } = options.parts.events;
-  if (outcome.kind === 'refused') metrics.refusedRequests.inc({ reason: outcome.reason });
-  return compatAnswer(outcome, endpoint.answers, call.head);
+  try {
+    const { metrics } = options.parts.events;
+    if (outcome.kind === 'refused') metrics.refusedRequests.inc({ reason: outcome.reason });
+    return compatAnswer(outcome, endpoint.answers, call.head);
+  } catch (error) {
+    return compatAnswer(failed(error).outcome, endpoint.answers, call.head);
+  }
 }
 
 interface Served {

@@ -33,12 +33,18 @@ export function createCompatRoute(options: CompatOptions): NodeHttpRoute {
     }
     const collecting = endpoints.filter((endpoint) => takes(endpoint, method, head));
     if (collecting.length === 0) return false;
-    void bodies.memory.during(async (lease) => {
-      const call = { head, endpoints: collecting, request, bodies, lease };
-      const answer = await serveCall(options, call);
-      bodies.answerUnread(request);
-      writeAnswer(response, answer, log);
-    });
+    bodies.memory
+      .during(async (lease) => {
+        const call = { head, endpoints: collecting, request, bodies, lease };
+        const answer = await serveCall(options, call);
+        bodies.answerUnread(request);
+        writeAnswer(response, answer, log);
+      })
+      .catch((error: unknown) => {
+        // Nobody else would hear of it: the process would end.
+        log.error({ err: error }, 'a request of another vendor’s SDK was not answered');
+        response.destroy();
+      });
     return true;
   };
 }

@@ -2,7 +2,8 @@
 // back with it. No request of these is taken.
 
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Counter } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { changeProject, createApiKey } from '../../control/projects/project-record.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { compatFamilies } from '../../platform/compat/compat-families.ts';
@@ -218,4 +219,20 @@ it('a fault of ours is told in the words of the family, before the body tells it
     check(name, later, await send(textOf(request, nobody), broken.baseUrl));
   }
   await broken.stop();
+});
+
+it('a fault in counting an answer is told in the words of the family, too', async () => {
+  const refused = service.metrics.registry.getSingleMetric('millrace_refused_requests_total');
+  if (!(refused instanceof Counter)) throw new Error('nobody counts refusals');
+  const inc = vi.spyOn(refused, 'inc').mockImplementation(() => {
+    throw new Error('broken');
+  });
+  try {
+    for (const [name, request, { later }] of rows) {
+      if (name !== 'posthog-node') check(name, later, await send(textOf(request, nobody)));
+    }
+    expect(inc).toHaveBeenCalled();
+  } finally {
+    inc.mockRestore();
+  }
 });
