@@ -83,6 +83,12 @@ it('puts a new tile where there is room, as one that the service does not know',
   expect(new Set(tiles.map((one) => one.key)).size).toBe(2);
 });
 
+it('gives a new tile a key that no other has, after one was removed, too', () => {
+  const [a, b] = withTile(withTile([], tile('a', 0, 0, 36, 8)), tile('b', 0, 0, 36, 8));
+  const left = withTile(b ? [b] : [], tile('c', 0, 0, 36, 8));
+  expect(new Set([a, ...left].map((one) => one?.key)).size).toBe(3);
+});
+
 it.each([
   ['first', [], [0, 0]],
   ['below a tile that is as wide as the board', [tile('a', 0, 0, 72, 8)], [0, 8]],

@@ -78,25 +78,25 @@ export function withPlace(tiles: readonly DraftTile[], key: string, place: Place
   return tiles.map((one) => ({ ...one, tile: { ...one.tile, ...places.get(one.key) } }));
 }
 
-/** The first row below all of these. */
-function rowBelow(tiles: readonly Tile[]): number {
-  return Math.max(0, ...tiles.map(({ y = 0, h }) => y + h));
-}
-
 /** A new tile: right of the lowest one where there is room to the edge, else below all. */
 export function placeOfNew(tiles: readonly Tile[], { w, h }: Pick<Tile, 'w' | 'h'>): Place {
-  const below = rowBelow(tiles);
   const places = tiles.map(placeOf);
+  const below = Math.max(0, ...places.map((one) => one.y + one.h));
   const y = Math.max(0, ...places.filter((one) => one.y + one.h === below).map((one) => one.y));
   const band = { x: 0, y, w: columns, h };
   const x = Math.max(0, ...places.filter((one) => overlap(one, band)).map((one) => one.x + one.w));
   return x + w <= columns ? { x, y, w, h } : { x: 0, y: below, w, h };
 }
 
+/** A number is given once: how many tiles there are says nothing after one was removed. */
+let lastNew = 0;
+
 export function withTile(tiles: readonly DraftTile[], tile: Tile): DraftTile[] {
-  const of = tiles.map((one) => one.tile);
-  const place = placeOfNew(of, tile);
-  const key = `new ${tiles.length} ${rowBelow(of)}`;
+  const place = placeOfNew(
+    tiles.map((one) => one.tile),
+    tile,
+  );
+  const key = `new ${++lastNew}`;
   return [...tiles, { key, tile: create(TileSchema, { ...tile, ...place, id: '' }) }];
 }
 
