@@ -227,6 +227,7 @@ it('lead to the root of their profile, and to none that is deleted', async () =>
     at(2, 'cookieless-x', { cookieless: true }),
     at(0, 'anon-2', { sessionId }),
     at(1, 'eve', { sessionId }),
+    at(-1, 'long'),
   ];
   await storeRows(service.clickhouse, rows);
   const { events } = await service.activity(projectId).list({});
@@ -234,6 +235,7 @@ it('lead to the root of their profile, and to none that is deleted', async () =>
     events.find((event) => event.distinctId === distinctId)?.profileId ?? '';
   await storeProfiles(service.clickhouse, [
     { projectId, distinctId: 'eve', traits: { name: 7, email: 'eve@example.org' } },
+    { projectId, distinctId: 'long', traits: { name: '🦊'.repeat(300) } },
     { projectId, distinctId: 'anon-1', named: false, owner: 'eve', root: 'eve', wasClaimed: true },
     { projectId, distinctId: 'gone', deleted: true, traits: { name: 'Gone' } },
     { projectId, distinctId: 'anon-gone', owner: 'gone', root: 'gone', wasClaimed: true },
@@ -246,6 +248,7 @@ it('lead to the root of their profile, and to none that is deleted', async () =>
     ['nobody-named', idOf('nobody-named'), ''],
     ['cookieless-x', '', ''],
     ['eve', idOf('eve'), 'eve@example.org'],
+    ['long', idOf('long'), '🦊'.repeat(200)],
   ]);
 });
 
