@@ -91,22 +91,7 @@ function ReadBoard(props: {
           <PrintButton />
           <MailLink projectId={projectId} boardId={dashboard.id} />
         </Folded>
-        {hasRole(Role.ADMIN) ? (
-          <button type="button" onClick={() => setOpen('share')}>
-            <Icon name="share" />
-            Share
-          </button>
-        ) : null}
-        {hasRole(Role.MEMBER) ? (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => (dashboard.builtIn ? setOpen('copy') : setQuery({ edit: 'yes' }))}
-          >
-            <Icon name="edit" />
-            {dashboard.builtIn ? 'Edit a copy' : 'Edit'}
-          </button>
-        ) : null}
+        <ShareAndEdit isBuiltIn={dashboard.builtIn} open={setOpen} />
       </div>
       <Subtitle board={board} />
       <BoardFault of={answer} />
@@ -132,6 +117,31 @@ function ReadBoard(props: {
         />
       ) : null}
     </div>
+  );
+}
+
+/** What a reader may do by their role. */
+function ShareAndEdit(props: { isBuiltIn: boolean; open: (what: 'share' | 'copy') => void }) {
+  const { isBuiltIn, open } = props;
+  return (
+    <>
+      {hasRole(Role.ADMIN) ? (
+        <button type="button" onClick={() => open('share')}>
+          <Icon name="share" />
+          Share
+        </button>
+      ) : null}
+      {hasRole(Role.MEMBER) ? (
+        <button
+          type="button"
+          class="primary"
+          onClick={() => (isBuiltIn ? open('copy') : setQuery({ edit: 'yes' }))}
+        >
+          <Icon name="edit" />
+          {isBuiltIn ? 'Edit a copy' : 'Edit'}
+        </button>
+      ) : null}
+    </>
   );
 }
 
