@@ -1,7 +1,7 @@
 // Bots on the pages that count visitors: left out and said so, counted where the reader asks, and no word of them in a
 // project without any. The API answers all.
 
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { hasBrowser } from '../harness/clients/browser.ts';
 import {
@@ -51,6 +51,21 @@ describe.runIf(hasBrowser)('a project', () => {
   const shown = (page: Page, count: string) =>
     expect.poll(() => visitors(page), { timeout }).toBe(count);
 
+  /** By its key: the chip says what holds now, and has the focus when `shows` has passed. */
+  async function turn(
+    within: Page | Locator,
+    to: 'counted' | 'left out',
+    shows: () => Promise<void>,
+  ) {
+    const [now, next] = ['Leave bots out', 'Count bots'];
+    const [press, then] = to === 'counted' ? [next, now] : [now, next];
+    await within.getByRole('button', { name: press }).press('Enter');
+    await within.getByText(`Bots ${to}`, { exact: true }).waitFor();
+    await shows();
+    const focused = within.getByRole('button', { name: then }).and(within.locator(':focus'));
+    expect(await focused.count()).toBe(1);
+  }
+
   it('without bots is asked without a condition, and with some leaves them out until it is asked', async () => {
     await send(firefox, 'ada', 'bob', 'eve');
     await stored(3);
@@ -68,16 +83,16 @@ describe.runIf(hasBrowser)('a project', () => {
     await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}`);
     await shown(page, '3');
     expect(await filters.textContent()).toContain('Bots left out');
-    await filters.getByRole('button', { name: 'Count bots' }).click();
-    await shown(page, '5');
-    await filters.getByRole('button', { name: 'Leave bots out' }).click();
-    await shown(page, '3');
+    await turn(filters, 'counted', () => shown(page, '5'));
+    await turn(filters, 'left out', () => shown(page, '3'));
 
     await page.goto(`${app.stack.baseUrl}/p/${app.stack.projectId}/live`);
     const live = page.locator('.live-figure', { hasText: 'Visitors' });
-    await expect.poll(() => live.locator('strong').textContent(), { timeout }).toBe('3');
-    await live.getByRole('button', { name: 'Count bots' }).click();
-    await expect.poll(() => live.locator('strong').textContent(), { timeout }).toBe('5');
+    const liveShows = (count: string) =>
+      expect.poll(() => live.locator('strong').textContent(), { timeout }).toBe(count);
+    await liveShows('3');
+    await turn(live, 'counted', () => liveShows('5'));
+    await turn(live, 'left out', () => liveShows('3'));
 
     await page.goto(question);
     await page.getByRole('button', { name: 'Bots left out', exact: true }).waitFor();
@@ -146,10 +161,11 @@ describe.runIf(hasBrowser)('a project', () => {
     const turns = async (page: Page) => {
       await shows(page, '3 2');
       expect(await axe(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Count bots' }).click();
-      await shows(page, '5 2');
-      await page.getByRole('button', { name: 'Leave bots out' }).click();
-      await shows(page, '3 2');
+      await turn(page, 'counted', () => shows(page, '5 2'));
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.getByText('Bots counted').isVisible()).toBe(true);
+      await page.emulateMedia({ media: null });
+      await turn(page, 'left out', () => shows(page, '3 2'));
     };
 
     const path = `/p/${app.stack.projectId}/boards/${dashboard.id}`;
@@ -184,10 +200,8 @@ describe.runIf(hasBrowser)('a project', () => {
       await are(3);
       expect(await rows.filter({ hasText: 'gpt' }).count()).toBe(0);
       expect(await axe(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Count bots' }).click();
-      await are(5);
-      await page.getByRole('button', { name: 'Leave bots out' }).click();
-      await are(3);
+      await turn(page, 'counted', () => are(5));
+      await turn(page, 'left out', () => are(3));
       expect(faults).toEqual([]);
     },
   );

@@ -56,23 +56,19 @@ export function groupWithoutBots(): FilterGroup {
   return create(FilterGroupSchema, { filters: [toPropertyFilter(noBots)] });
 }
 
-/** A chip that says that bots are left out, and what turns it. */
+/** A chip that says whether bots are counted, and what turns it: the same button both ways, which keeps the focus. */
 export function BotsChip({ bots }: { bots: Bots }) {
   if (bots === undefined || bots === 'none') return null;
-  if (bots === 'counted')
-    return (
-      <button type="button" class="quiet" onClick={() => setQuery({ bots: undefined })}>
-        Leave bots out
-      </button>
-    );
+  const isCounted = bots === 'counted';
+  const turn = isCounted ? 'Leave bots out' : 'Count bots';
   return (
     <span class="chip">
-      <span>{botsLeftOut}</span>
+      <span>{isCounted ? 'Bots counted' : botsLeftOut}</span>
       <button
         type="button"
-        aria-label="Count bots"
-        title="Count bots"
-        onClick={() => setQuery({ bots: '1' })}
+        aria-label={turn}
+        title={turn}
+        onClick={() => setQuery({ bots: isCounted ? undefined : '1' })}
       >
         <Icon name="close" />
       </button>
