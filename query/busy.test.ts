@@ -22,6 +22,8 @@ let counters = [0, 0, 0];
 /** Called when a statement is held. */
 let onHeld: () => void;
 let looks = 0;
+/** Stands still within a test: a look counts for all of its reads, and for none of another's. */
+let clockMs = 0;
 
 const holding = (store: RowReader): RowReader => ({
   async select(select, onRow) {
@@ -49,7 +51,7 @@ const readMs = 2_000;
 beforeAll(async () => {
   service = await startReadService({
     ...{ clickhouseUrl: engine.url, reader: holding, readerSeesLooks: true, storeSilenceMs: 20 },
-    ...{ maxReadMs: readMs, maxQuestionMs: readMs },
+    ...{ maxReadMs: readMs, maxQuestionMs: readMs, nowMs: () => clockMs },
     turns: new Turns(oneAtOnce, systemTimer),
     insightTurns: new Turns(oneAtOnce, systemTimer),
   });
@@ -58,6 +60,7 @@ afterAll(() => service?.stop());
 beforeEach(() => {
   counters = [100, 100, 0];
   looks = 0;
+  clockMs += 60_000;
 });
 
 const busyText = 'the service is busy, the read is not too large: ask again in 5 seconds';
@@ -119,8 +122,11 @@ it('a read whose statement hardly gets the processor is told to ask again', asyn
   heldSeconds = defaultMaxReadMs / 1_000;
   onHeld = () => {};
   counters = [10, 3, 4];
-  expect(await list('prj_starved')).toEqual(busy);
-  expect(looks).toBeGreaterThan(0);
+  let answer: unknown;
+  // Where the machine is so busy that its statement has hardly begun, a read ends before the store was looked at.
+  do answer = await list('prj_starved');
+  while (looks === 0);
+  expect(answer).toEqual(busy);
 });
 
 it("a caller's own time limit stays a deadline, and says why", () => {
