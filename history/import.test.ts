@@ -249,6 +249,36 @@ describe('with an instance', () => {
     expect(await client.countEvents('killed', range, stack.privateKey)).toBe(count);
   });
 
+  it('what came live is stored before, though the vendor’s clock has another time for it', async () => {
+    const message = (messageId: string, timestamp: string): string =>
+      JSON.stringify({ type: 'track', event: 'both', userId: 'ada', messageId, timestamp });
+    const enriched = (id: string, time: string): string => {
+      const columns: Record<number, string> = { 6: 'both', 7: id, 16: 'device', 125: time };
+      return Array.from({ length: 131 }, (_, index) => columns[index + 1] ?? '').join('\t');
+    };
+    const rows = {
+      posthog: (id: string, timestamp: string) => line(id, { event: 'both', timestamp }),
+      ...{ segment: message, rudderstack: message, snowplow: enriched },
+    };
+    for (const [index, [family, row]] of Object.entries(rows).entries()) {
+      const [first, last] = [Date.UTC(2024, 7, 1 + index, 10), Date.UTC(2024, 7, 1 + index, 12)];
+      const fileOf = (name: string, ...moments: number[]): string => {
+        const ids = moments.map((_, at) => uuid(3_000 + 2 * index + at));
+        const texts = moments.map((ms, at) => row(ids[at] ?? '', new Date(ms).toISOString()));
+        return file(`${family} ${name}`, ...texts);
+      };
+      const sent = await run([family, fileOf('sent', first, last), ...flags]);
+      expect(sent.out, family).toMatch(/^2 sent/m);
+      const [from, to] = [first, last + 1_000].map((ms) => new Date(ms).toISOString());
+      await storedAll({ timeRange: { from, to } }, 2);
+      for (const apartMs of [300, 90_000]) {
+        const exported = fileOf('exported', first + apartMs, last - apartMs);
+        const { out } = await run([family, exported, ...flags]);
+        expect(out, family).toMatch(/^0 sent, 2 were stored before/m);
+      }
+    }
+  });
+
   it('the same events cut into other files, turned round and packed, are stored before', async () => {
     const count = 60;
     const lines = Array.from({ length: count }, (_, n) =>

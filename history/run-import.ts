@@ -33,8 +33,6 @@ export interface ImportOptions {
 const noProject = '00000000-0000-4000-8000-000000000000';
 /** The first rows, by which a family tells whether it would read the file wrongly. */
 const sampleRows = 1_000;
-/** Another zone option moves times by at most this. */
-const zoneDoubtMs = 27 * 3_600_000;
 
 /** Throws an UnreadableFile, a RequestRefused, and what reading a file throws. */
 export async function runImport(options: ImportOptions): Promise<void> {
@@ -45,7 +43,7 @@ export async function runImport(options: ImportOptions): Promise<void> {
   const sender =
     service &&
     new EventSender({
-      ...{ service, timeDoubtMs: family.hasZone === true ? zoneDoubtMs : 0 },
+      ...{ service, timeDoubtMs: family.timeDoubtMs ?? 0 },
       onDone: ({ sent, stored }) => {
         tally.sent += sent;
         tally.stored += stored;

@@ -3,6 +3,7 @@
 
 import type { EventDraft } from '../../ingest/compat/mapping/event-draft.ts';
 import type { IdentityCall } from '../../ingest/compat/mapping/identity-call.ts';
+import { minuteMs } from '../../platform/clock.ts';
 import type { ReadyEvent } from '../events/ready-event.ts';
 import type { Input } from '../files/open-input.ts';
 import type { Form, Row } from '../files/rows.ts';
@@ -32,14 +33,22 @@ export const reasons = {
   no_action: 'no action of a user: a measurement, a cart that was left, or a description',
 } as const;
 
+/** Another option of the zone moves times by at most this. */
+export const zoneDoubtMs = 27 * 3_600_000;
+/**
+ * What came live has the sender's clock where that was off by a minute at most, and the export has it set right by the
+ * moments at which the vendor received: besides that minute the way of each request may take some.
+ */
+export const liveDoubtMs = 5 * minuteMs;
+
 export interface HistoryFamily {
   /** As the command names it; ids that are made contain it. */
   name: string;
   form: Form;
   /** The order in which files must be read. */
   order?: (inputs: readonly Input[]) => Promise<readonly Input[]>;
-  /** Whether an option moves the times of events that an earlier import may have stored. */
-  hasZone?: boolean;
+  /** By how much the time of an event may differ from that of the same event that is stored. 0 unless given. */
+  timeDoubtMs?: number;
   /** A sentence where the first rows of a file show that it would be read wrongly. */
   doubt?: (rows: readonly Row[]) => string | undefined;
   /** To be called at the beginning of each file, where a row depends on those before it. */

@@ -8,7 +8,7 @@ import { fieldOf, isObject, type JsonObject } from '../../platform/json.ts';
 import { countryCode } from '../describe/country-names.ts';
 import { putDescribed } from '../describe/described.ts';
 import { quarterMs } from '../describe/zone-time.ts';
-import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
+import { type HistoryFamily, type RowSink, reasons, zoneDoubtMs } from './history-family.ts';
 
 /** Visits that the API answers unless it is asked for more. */
 const usualVisits = 10;
@@ -16,7 +16,7 @@ const usualVisits = 10;
 export function createMatomo(): HistoryFamily {
   let [visits, truncated] = [0, 0];
   return {
-    ...{ name: 'matomo', form: 'json list', hasZone: true },
+    ...{ name: 'matomo', form: 'json list', timeDoubtMs: zoneDoubtMs },
     decode(value, sink) {
       visits++;
       if (Number(fieldOf(value, 'truncatedActionsCount') ?? 0) > 0) truncated++;

@@ -9,12 +9,12 @@ import { countryCode } from '../describe/country-names.ts';
 import { putDescribed } from '../describe/described.ts';
 import { momentOf, quarterMs } from '../describe/zone-time.ts';
 import type { Row } from '../files/rows.ts';
-import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
+import { type HistoryFamily, type RowSink, reasons, zoneDoubtMs } from './history-family.ts';
 
 /** `zone`: of the project, where its seconds are not UTC's. */
 export function createMixpanel(zone: string | undefined): HistoryFamily {
   return {
-    ...{ name: 'mixpanel', form: 'json lines', hasZone: true },
+    ...{ name: 'mixpanel', form: 'json lines', timeDoubtMs: zoneDoubtMs },
     doubt: (rows) => doubtOf(rows, zone),
     decode: (value, sink) => decode(value, zone, sink),
   };

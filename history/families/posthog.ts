@@ -5,9 +5,12 @@ import { decodePostHogEvent } from '../../ingest/compat/families/posthog.ts';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { countryCode } from '../describe/country-names.ts';
 import { putDescribed } from '../describe/described.ts';
-import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
+import { type HistoryFamily, liveDoubtMs, type RowSink, reasons } from './history-family.ts';
 
-export const posthog: HistoryFamily = { name: 'posthog', form: 'json lines', decode };
+export const posthog: HistoryFamily = {
+  ...{ name: 'posthog', form: 'json lines', timeDoubtMs: liveDoubtMs },
+  decode,
+};
 
 function decode(value: unknown, sink: RowSink): string | undefined {
   if (!isObject(value)) return reasons.row_object;

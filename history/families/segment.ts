@@ -4,10 +4,11 @@ import { decodeMessages } from '../../ingest/compat/families/segment-spec.ts';
 import { timeMsOf } from '../../ingest/compat/mapping/sent-values.ts';
 import { fieldOf, isObject } from '../../platform/json.ts';
 import { putDescribed } from '../describe/described.ts';
-import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
+import { type HistoryFamily, liveDoubtMs, type RowSink, reasons } from './history-family.ts';
 
-export const segment: HistoryFamily = { name: 'segment', form: 'json lines', decode };
-export const rudderstack: HistoryFamily = { name: 'rudderstack', form: 'json lines', decode };
+const messages = { form: 'json lines', timeDoubtMs: liveDoubtMs, decode } as const;
+export const segment: HistoryFamily = { name: 'segment', ...messages };
+export const rudderstack: HistoryFamily = { name: 'rudderstack', ...messages };
 
 function decode(value: unknown, sink: RowSink): string | undefined {
   if (!isObject(value)) return reasons.row_object;

@@ -6,9 +6,12 @@ import { objectIn, textOf, timeMsOf } from '../../ingest/compat/mapping/sent-val
 import { fieldOf } from '../../platform/json.ts';
 import { countryCode } from '../describe/country-names.ts';
 import { putDescribed } from '../describe/described.ts';
-import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
+import { type HistoryFamily, liveDoubtMs, type RowSink, reasons } from './history-family.ts';
 
-export const snowplow: HistoryFamily = { name: 'snowplow', form: 'tabs', decode };
+export const snowplow: HistoryFamily = {
+  ...{ name: 'snowplow', form: 'tabs', timeDoubtMs: liveDoubtMs },
+  decode,
+};
 
 const columnCount = 131;
 

@@ -22,7 +22,7 @@ export interface SentCounts {
 
 interface SendOptions {
   service: Pick<Service, 'findStored' | 'sendEvents'>;
-  /** By how much an event's time may differ from that of the same event in an earlier import. */
+  /** By how much an event's time may differ from that of the same event that is stored. */
   timeDoubtMs: number;
   onDone: (counts: SentCounts) => void;
 }
