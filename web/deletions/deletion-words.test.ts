@@ -24,6 +24,8 @@ it('says of an erasure that it is done once more for late rows', () => {
 it('says of a project that rows of it came late', () => {
   const textOf = (times: { completeTime?: typeof first; firstCompleteTime?: typeof first }) =>
     stateOf(create(ProjectDeletionSchema, { events: 3n, ...times }));
+  const one = create(ProjectDeletionSchema, { events: 1n, completeTime: first });
+  expect(stateOf(one)).toBe('Deleted, with 1 event');
   expect(textOf({})).toBe('Its data are being deleted');
   expect(textOf({ completeTime: first })).toBe('Deleted, with 3 events');
   expect(textOf({ firstCompleteTime: first })).toBe('Rows that came late are being deleted');

@@ -6,6 +6,7 @@ import {
   ComplianceRequestStatus,
   type GetDeletionRequestResponse,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
+import { plural } from '../ui/figures.ts';
 
 export function wordsOf({ status, firstCompletedAt }: GetDeletionRequestResponse): {
   name: string;
@@ -51,5 +52,5 @@ export function stateOf({ completeTime, firstCompleteTime, events }: ProjectDele
     return isAgain ? 'Rows that came late are being deleted' : 'Its data are being deleted';
   }
   const late = isAgain ? '; rows that came late were deleted, too' : '';
-  return `Deleted, with ${events} events${late}`;
+  return `Deleted, with ${plural(events, 'event')}${late}`;
 }

@@ -7,6 +7,7 @@ import { inWords } from './condition.ts';
 it.each([
   ['$country', FilterOperator.EQUALS, ['DE'], 'Country is Germany'],
   ['$country', FilterOperator.IN, ['DE', 'XQ', 'de'], 'Country is one of Germany, XQ, de'],
+  ['$country', FilterOperator.CONTAINS, ['DE'], 'Country contains DE'],
   ['plan', FilterOperator.EQUALS, ['DE'], 'plan is DE'],
   ['$pathname', FilterOperator.EQUALS, ['/%C5%8Dkami'], 'Pathname is /ōkami'],
   ['$bot', FilterOperator.NOT_EQUALS, ['true'], 'Bots left out'],

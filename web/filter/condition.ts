@@ -140,12 +140,21 @@ function readCondition(entry: unknown): Condition[] {
 /** What pages say of the condition that is there by itself. */
 export const botsLeftOut = 'Bots left out';
 
-/** A condition in words: "Country is Germany". */
-export function inWords({ property, operator, values }: Condition): string {
+/** Of these operators, a value is a whole country; of others, part of its code. */
+const ofCountries: ReadonlySet<FilterOperator> = new Set([
+  FilterOperator.EQUALS,
+  FilterOperator.NOT_EQUALS,
+  FilterOperator.IN,
+  FilterOperator.NOT_IN,
+]);
+
+/** A condition in words: "Country is Germany". `isAny`: what meets another one in its place counts, too. */
+export function inWords({ property, operator, values }: Condition, isAny = false): string {
   const known = operatorOf(operator);
   const isNotBots = property === botProperty && operator === FilterOperator.NOT_EQUALS;
-  if (isNotBots && values[0] === 'true') return botsLeftOut;
-  const nameOf = property === '$country' ? countryName : readablePath;
+  if (isNotBots && values[0] === 'true' && !isAny) return botsLeftOut;
+  const isCountry = property === '$country' && ofCountries.has(operator);
+  const nameOf = isCountry ? countryName : readablePath;
   const joined = values.map(nameOf).join(known?.values === 'two' ? ' and ' : ', ');
   return `${propertyName(property)} ${known?.name ?? ''} ${joined}`.trim();
 }

@@ -39,7 +39,7 @@ export function LikelyFaults({ publicKey, progress }: { publicKey: string; progr
           </Fault>
         ) : null}
         <Fault name="Another key">
-          A request with an unknown or revoked key is answered 401, of posthog-js 503, and belongs
+          A request with an unknown or revoked key is answered 401 (503 to posthog-js) and belongs
           to no project, so it cannot be shown here. The page must have exactly{' '}
           <code class="setup-key">{publicKey}</code>.
         </Fault>

@@ -8,6 +8,7 @@ it('calls an anonymous user the same by the profile as by a visit', () => {
   expect(userName({ id, externalId: '' })).toBe('Visitor 3fa94c01');
   expect(visitorName(anonymous)).toBe('Visitor 3fa94c01');
   expect(visitorName({ ...anonymous, distinctId: 'u1' })).toBe('Visitor 3fa94c01');
+  expect(visitorName({ ...anonymous, userName: 'anon-6f1b' })).toBe('Visitor 3fa94c01');
   expect(userName({ id, externalId: 'anon-6f1b', properties: {} })).toBe('Visitor 3fa94c01');
 });
 

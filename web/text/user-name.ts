@@ -31,7 +31,8 @@ export function userName({ id, externalId, properties = {} }: NamedUser): string
 
 /** The same of a visit's user, whom the service names; without a profile, the id that was sent. */
 export function visitorName({ userName: name, profileId, distinctId }: NamedVisitor): string {
-  return profileId === '' ? distinctId : name || unnamed(profileId);
+  if (profileId === '') return distinctId;
+  return name === '' || name.startsWith(anonymousPrefix) ? unnamed(profileId) : name;
 }
 
 function unnamed(profileId: string): string {
