@@ -1,9 +1,10 @@
 // Access logs by the import command as a user runs it, against a real instance.
 
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../demo/sending/client.ts';
 import { type Finished, startImport } from '../../test/harness/history/run-command.ts';
@@ -51,6 +52,24 @@ describe('with an instance', () => {
       ['/page-3', '/page-2', '/page-1'].map((stringValue) => ({ stringValue })),
     );
     expect(JSON.stringify(stored)).not.toContain('192.0.2.7');
+  });
+
+  it('a folder that holds a log and its copy stores each line once, as often as it stands in one of them', async () => {
+    const folder = join(directory, 'copied');
+    mkdirSync(folder);
+    const line = (path: string): string =>
+      `192.0.2.8 - - [10/Oct/2025:14:00:36 +0000] "GET ${path} HTTP/1.1" 200 1 "-" "x"\n`;
+    const log = line('/twice') + line('/twice') + line('/once');
+    writeFileSync(join(folder, 'access.log'), log);
+    writeFileSync(join(folder, 'access.log.1.gz'), gzipSync(log));
+    const args = ['access-log', folder, '--hostname', 'copied.example', ...flags];
+    expect((await run(args)).out).toContain('6 rows read, 6 events of 1 people\n');
+    const views = { kinds: ['page_view'], filters: [hostIs('copied.example')], pageSize: 100 };
+    const stored = async (): Promise<number> =>
+      (await client.listEvents(views, stack.privateKey)).length;
+    await expect.poll(stored).toBeGreaterThanOrEqual(3);
+    expect((await run(args)).out).toContain('\n0 sent, 6 were stored before');
+    expect(await stored()).toBe(3);
   });
 
   it('a log of which no line is taken says why, and ends with 1', async () => {
