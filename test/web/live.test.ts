@@ -69,4 +69,34 @@ describe.runIf(hasBrowser)('the live page', () => {
     expect(faults).toEqual([]);
     await context.close();
   });
+
+  it('moves nothing when it says that bots are there, and says it within its card', async () => {
+    const { page, context, faults } = await app.signedIn(`/p/${app.stack.projectId}/live`);
+    await page.locator('.lag[data-state=live]').waitFor();
+    await shown(page, 'Visitors').toMatch(/\d/);
+    const card = figureOf(page, 'Visitors');
+    const chip = card.locator('.chip');
+    const heights = async (): Promise<number[]> => {
+      const all: number[] = [];
+      for (const width of [320, 360, 768, 800, 900, 1000, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        all.push((await card.boundingBox())?.height ?? 0);
+      }
+      return all;
+    };
+    expect(await chip.isVisible()).toBe(false);
+    const before = await heights();
+    expect((await batchCreate(app.stack, [newEvent({ distinctId: 'curl' })])).status).toBe(200);
+    await expect.poll(() => chip.isVisible(), { timeout }).toBe(true);
+    expect(await heights()).toEqual(before);
+    for (const width of [320, 360, 768, 800, 900, 1000]) {
+      await page.setViewportSize({ width, height: 800 });
+      const [outer, inner] = [await card.boundingBox(), await chip.boundingBox()];
+      if (!outer || !inner) throw new Error('there is no chip');
+      // The card's own padding.
+      expect(outer.x + outer.width - (inner.x + inner.width)).toBeGreaterThanOrEqual(16);
+    }
+    expect(faults).toEqual([]);
+    await context.close();
+  });
 });

@@ -1,6 +1,7 @@
 // The live view's three figures.
 
 import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import { Sparkline } from '../charts/sparkline.tsx';
 import { BotsChip } from '../filter/bots.tsx';
 import { figure, plural } from '../ui/figures.ts';
@@ -66,12 +67,13 @@ export function visitorsOf(
   return areBotsCounted ? visitors + bots : visitors;
 }
 
-/** No word of bots where none was there. */
+/** No word of bots before some were there; its place is kept, so that it moves nothing when it comes. */
 function Bots(props: { figures: Figures | undefined; areBotsCounted: boolean }) {
   const { figures, areBotsCounted } = props;
-  if (!areBotsCounted && !figures?.bots) return null;
+  const wereThere = useRef(false);
+  wereThere.current ||= areBotsCounted || (figures?.bots ?? 0) > 0;
   return (
-    <div>
+    <div class="live-bots" data-shown={wereThere.current}>
       <BotsChip bots={areBotsCounted ? 'counted' : 'left out'} />
     </div>
   );
