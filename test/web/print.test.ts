@@ -32,14 +32,24 @@ describe.runIf(hasBrowser)('a board', () => {
     await expect.poll(() => page.title()).toBe('printed');
     const printed = page.getByText(/^\d.* to \d.*, days of .*\. Answered on /);
     expect(await printed.isVisible()).toBe(false);
+    const folded = page.locator('main details:not([open])').filter({ visible: true });
+    await folded.first().waitFor();
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     await expect.poll(() => printed.isVisible()).toBe(true);
     const hidden = ['nav', '.sidebar', '.top-bar', '.page-head button'];
     for (const name of hidden)
       expect([name, await page.locator(name).filter({ visible: true }).count()]).toEqual([name, 0]);
     expect(await heading(page).isVisible()).toBe(true);
-    const folded = page.locator('details:not([open])').filter({ visible: true });
     expect(await folded.count()).toBe(0);
+    // Of a chip whose button is not on paper.
+    const room = await page.evaluate<number[]>(`{
+      const [text] = [...document.querySelectorAll('.chip > span')].filter((one) => one.checkVisibility());
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      const [inner, outer] = [range, text.parentElement].map((one) => one.getBoundingClientRect());
+      [inner.left - outer.left, outer.right - inner.right, inner.top - outer.top];
+    }`);
+    for (const px of room) expect(px).toBeGreaterThan(3);
     await page.getByText('Complete until').filter({ visible: true }).first().waitFor();
     const ground = 'getComputedStyle(document.documentElement).backgroundColor';
     expect(await page.evaluate(ground)).toBe('rgb(255, 255, 255)');
