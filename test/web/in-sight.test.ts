@@ -149,21 +149,45 @@ describe.runIf(hasBrowser)('the chips', () => {
   );
 
   it('of many conditions scroll away on a phone, which they would fill', async () => {
-    const seats = [1, 2, 3, 4, 5].map((value) => ({
-      filters: [{ property: 'seats', operator: 1, value: `${value}` }],
+    const seats = [1, 2, 3, 4, 5, 6, 7, 8].map((value) => ({
+      filters: [{ property: 'seats', operator: 1, value: `those of row ${value}` }],
     }));
     const question = {
       ...{ insightType: 1, events: [{ event: { kind: 'view' } }], filterGroups: seats },
     };
     const asked = encodeURIComponent(JSON.stringify(question));
     const page = await open(`/insights/trends?q=${asked}`, 360);
-    await page.getByRole('list', { name: 'Filters' }).getByText('seats is 5').waitFor();
+    await page
+      .getByRole('list', { name: 'Filters' })
+      .getByText('seats is those of row 8')
+      .waitFor();
     await page.getByRole('region', { name: 'Answer' }).locator('.loading').waitFor({
       state: 'detached',
     });
     await expect.poll(() => chipsAtTheEnd(page)).toEqual([]);
     expect(visitor.faults).toEqual([]);
   });
+
+  it.each([360, 320])(
+    'of two lists scroll away on %i px, too, which they would fill',
+    async (px) => {
+      const seats = [1, 2, 3].map((value) => ['seats', 1, 0, `${value}`]);
+      const segments = [segment, `!${segment}x`, `!${segment}y`, `!${segment}z`];
+      const asked = new URLSearchParams({
+        filters: JSON.stringify(seats),
+        segments: `${segments}`,
+      });
+      const page = await open(`?${asked}`, px);
+      await page.locator('.page-head').getByText('seats is 3').waitFor();
+      await page.locator('.overview[aria-busy=false]').waitFor();
+      await expect.poll(() => chipsAtTheEnd(page)).toEqual([]);
+      const padding = 'getComputedStyle(document.documentElement).scrollPaddingTop';
+      expect(await page.evaluate(padding)).toBe('60px');
+      // Higher than the head is thrice.
+      await page.setViewportSize({ width: px, height: 1800 });
+      await expect.poll(async () => (await chipsAtTheEnd(page)).length).toBeGreaterThan(6);
+    },
+  );
 
   it('of a board are on paper, too', async () => {
     const page = await open(`/boards/${board}?segments=${segment}`, 1280);

@@ -25,19 +25,27 @@ export function HeadInSight(props: {
   );
 }
 
-/** What gets the focus is scrolled clear of it, however many lines it takes. The answer ends that. */
+/**
+ * What gets the focus is scrolled clear of it, however many lines it takes. One of more than a third of the window
+ * would leave too little of the page, and scrolls away. The answer ends that.
+ */
 function keepClear(chosen: HTMLElement | null): (() => void) | undefined {
   const head = chosen?.parentElement;
   if (!chosen || !head) return undefined;
   const { style } = document.documentElement;
-  const watch = new ResizeObserver(() => {
+  const measure = (): void => {
     // Where there is little room the heading scrolls away: the head has no box of its own.
     const heightPx = head.offsetHeight || chosen.offsetHeight;
-    style.setProperty('--in-sight', `${heightPx}px`);
-  });
+    const isTall = heightPx > window.innerHeight / 3;
+    head.dataset['tall'] = String(isTall);
+    style.setProperty('--in-sight', `${isTall ? 0 : heightPx}px`);
+  };
+  const watch = new ResizeObserver(measure);
   for (const box of [head, chosen]) watch.observe(box);
+  window.addEventListener('resize', measure);
   return () => {
     watch.disconnect();
+    window.removeEventListener('resize', measure);
     style.removeProperty('--in-sight');
   };
 }
