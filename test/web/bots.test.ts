@@ -205,4 +205,24 @@ describe.runIf(hasBrowser)('a project', () => {
       expect(faults).toEqual([]);
     },
   );
+
+  it.each([
+    ['overview', '', 'filters'],
+    ['users', '/profiles', 'f'],
+    ['events', '/events', 'filters'],
+  ])(
+    'says nothing else of them on %s beside a condition that asks for them',
+    async (_, at, name) => {
+      const filters = encodeURIComponent('[["$bot",1,1,"true"]]');
+      const path = `/p/${app.stack.projectId}${at}?${name}=${filters}`;
+      const { page, faults } = await app.signedIn(path);
+      await page.getByRole('button', { name: 'Bot is true', exact: true }).waitFor();
+      if (at === '') await shown(page, '2');
+      else await expect.poll(() => page.locator('.table-row').count(), { timeout }).toBe(2);
+      expect(await page.getByText('Bots left out').count()).toBe(0);
+      await page.getByRole('button', { name: 'Remove: Bot is true' }).click();
+      await page.getByText('Bots left out').waitFor();
+      expect(faults).toEqual([]);
+    },
+  );
 });

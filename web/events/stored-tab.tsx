@@ -44,7 +44,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
     (name) => query.get(name) ?? undefined,
   );
   const conditions = useMemo(() => readConditions(filterText), [filterText]);
-  const seen = botsOf(useSeenVisitors(projectId));
+  const seen = botsOf(useSeenVisitors(projectId), conditions);
   const bots = who || profileId || sessionId ? 'none' : seen;
   const asked = withoutBots(conditions, bots);
   const range = useRange();

@@ -24,14 +24,15 @@ const noBots: Condition = {
   source: PropertySource.AUTO,
 };
 
-/** `none`: the project has none. undefined: nobody knows yet. */
+/** `none`: the project has none, or a condition of the page says which are meant. undefined: nobody knows yet. */
 export type Bots = 'none' | 'left out' | 'counted' | undefined;
 
 /** Of what the service says of the project, which may be an answer to another question. */
-export function botsOf({
-  data,
-  error,
-}: Pick<Resource<{ hasBots?: boolean | undefined }>, 'data' | 'error'>): Bots {
+export function botsOf(
+  { data, error }: Pick<Resource<{ hasBots?: boolean | undefined }>, 'data' | 'error'>,
+  conditions: readonly Condition[] = [],
+): Bots {
+  if (conditions.some((one) => one.property === property)) return 'none';
   if (data === undefined && !error) return undefined;
   return botsWhere(data?.hasBots ?? true);
 }
@@ -46,10 +47,9 @@ export function areBotsCounted(): boolean {
   return address.value.query.get('bots') === '1';
 }
 
-/** The conditions of a page with its own on bots, unless one of them is on bots already. */
+/** The conditions of a page with its own on bots. */
 export function withoutBots(conditions: readonly Condition[], bots: Bots): readonly Condition[] {
-  const isAsked = conditions.some((one) => one.property === property);
-  return bots === 'left out' && !isAsked ? [...conditions, noBots] : conditions;
+  return bots === 'left out' ? [...conditions, noBots] : conditions;
 }
 
 export function groupWithoutBots(): FilterGroup {

@@ -168,7 +168,7 @@ function useCounted(projectId: string) {
   const conditions = readConditions(query.get('filters') ?? '');
   const isCounted = query.get('cookieless') !== '0';
   const overview = useOverview(projectId, conditions, isCounted);
-  const bots = botsOf(overview);
+  const bots = botsOf(overview, conditions);
   return { conditions, bots, asked: withoutBots(conditions, bots), isCounted, overview };
 }
 

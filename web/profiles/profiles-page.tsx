@@ -32,7 +32,7 @@ export function Page({ params }: PageProps) {
   const segments = segmentsOfAddress();
   const { sort, sorting } = profileSort();
   const withWorth = worthShown().length > 0;
-  const bots = botsOf(useSeenVisitors(projectId));
+  const bots = botsOf(useSeenVisitors(projectId), conditions);
   const all = withoutBots(conditions, bots);
   const asked = { conditions: all, ...segments };
   const whom = `${writeSegments(segments)} ${writeConditions(all) ?? ''}`;
