@@ -170,6 +170,12 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await field.fill('page_view');
     await page.getByRole('heading', { level: 1 }).click();
     expect(await unknown.count()).toBe(0);
+    // The title, with the raw name beside it; either of them is understood.
+    await expect.poll(() => field.inputValue()).toBe('Page view');
+    await page.locator('.combo-value', { hasText: /^page_view$/ }).waitFor();
+    await field.fill('page view');
+    await page.getByRole('heading', { level: 1 }).click();
+    await expect.poll(() => field.inputValue()).toBe('Page view');
     await field.click();
     await untilFocused(page, field);
     await page.keyboard.type('purch');

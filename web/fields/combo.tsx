@@ -1,5 +1,6 @@
 // A field with suggestions: typing narrows them, arrow keys walk them, and any other text may be taken as well. Until
-// something is typed, all of them are shown; what is typed first takes the place of what the field held.
+// something is typed, all of them are shown; what is typed first takes the place of what the field held. A value that
+// has a name is shown by it, with the value itself beside it.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { foldCase } from './fold-case.ts';
@@ -37,12 +38,16 @@ export function Combo(props: ComboProps) {
   const [typed, setTyped] = useState('');
   const fitting = fittingOf(props.suggestions, foldCase(typed));
   const isShown = isOpen && fitting.length > 0;
-  const take = (value: string): void => {
-    props.onValue(value);
-    props.onTake?.(value);
+  const held = props.suggestions.find(({ value }) => value === props.value);
+  const close = (): void => {
     setTyped('');
     setOpen(false);
     setAt(-1);
+  };
+  const take = (value: string): void => {
+    props.onValue(value);
+    props.onTake?.(value);
+    close();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowDown') {
@@ -70,31 +75,39 @@ export function Combo(props: ComboProps) {
         aria-expanded={isShown}
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
-        aria-describedby={props.hint ? `${id}-hint` : undefined}
+        aria-describedby={`${id}-more`}
         aria-activedescendant={isShown && at >= 0 ? `${id}-${at}` : undefined}
         placeholder={props.placeholder}
-        value={props.value}
+        value={typed || (held?.name ?? props.value)}
         onInput={(event) => {
-          props.onValue(event.currentTarget.value);
-          setTyped(event.currentTarget.value);
+          const text = event.currentTarget.value;
+          props.onValue(meantBy(text, props.suggestions));
+          setTyped(text);
           setOpen(true);
           setAt(-1);
         }}
         onMouseDown={focusWhole}
         onFocus={(event) => {
           event.currentTarget.select();
-          setTyped('');
           setOpen(true);
         }}
-        onBlur={() => setOpen(false)}
+        onBlur={close}
         onKeyDown={onKeyDown}
       />
       {listOf({ id, at, isShown, fitting, take, label: props.label })}
-      {props.hint ? (
-        <p class="hint" id={`${id}-hint`}>
-          {props.hint}
-        </p>
-      ) : null}
+      {saysMore(id, props.hint, typed ? undefined : held)}
+    </div>
+  );
+}
+
+/** The hint, and beside the label the value that the field shows by its name. */
+function saysMore(id: string, hint = '', held?: Suggestion) {
+  const isNamed = held?.name !== undefined && held.name !== held.value;
+  if (!hint && !isNamed) return null;
+  return (
+    <div id={`${id}-more`}>
+      {isNamed ? <small class="combo-value clip">{held.value}</small> : null}
+      {hint ? <p class="hint">{hint}</p> : null}
     </div>
   );
 }
@@ -114,6 +127,14 @@ function focusWhole(event: Event): void {
   if (field === document.activeElement || !(field instanceof HTMLElement)) return;
   event.preventDefault();
   field.focus();
+}
+
+/** The value that has this name and no other has; else the text itself. */
+function meantBy(text: string, suggestions: readonly Suggestion[]): string {
+  if (suggestions.some(({ value }) => value === text)) return text;
+  const folded = foldCase(text);
+  const [named, ...others] = suggestions.filter(({ name }) => name && foldCase(name) === folded);
+  return named && others.length === 0 ? named.value : text;
 }
 
 /** `text` is in the form that letters of any case have in common. */
