@@ -79,6 +79,7 @@ describe.runIf(hasBrowser)('a funnel', () => {
   it('is asked in other orders, in one visit, and without an event between', async () => {
     const { page } = reader;
     await open(page);
+    await page.getByText('50% converted: 2 of 4 users').waitFor();
     const follow = page.getByLabel('Steps follow');
     expect(await follow.isVisible()).toBe(false);
     await page.getByText('Order, exclusions, over time').click();
@@ -99,6 +100,18 @@ describe.runIf(hasBrowser)('a funnel', () => {
     await page.getByRole('button', { name: 'Remove exclusion 1' }).click();
     await steps(page, ['4', '2']);
     expect(reader.faults).toEqual([]);
+  });
+
+  it('has the rate of each step from the first one and from the step before', async () => {
+    const { page } = reader;
+    const { baseUrl, projectId } = app.stack;
+    const events = ['joined', 'failed', 'bought'].map((kind) => ({ event: { kind } }));
+    const asked = encodeURIComponent(JSON.stringify({ insightType: 3, events }));
+    await page.goto(`${baseUrl}/p/${projectId}/insights/funnel?${range}&q=${asked}`);
+    await steps(page, ['4', '1', '1']);
+    await page.getByText('25% converted: 1 of 4 users').waitFor();
+    const figures = await page.locator('.funnel .funnel-bar').allTextContents();
+    expect(figures[2]).toMatch(/1 user · 25% · 100% of the step before/);
   });
 
   it('is drawn over time, by keyboard and on a phone', async () => {

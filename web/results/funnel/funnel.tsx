@@ -1,13 +1,13 @@
 // Users step by step: how many went on, how many left, and how long they took.
 
 import type { FunnelResult } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { plural } from '../../ui/figures.ts';
+import { figure, percent, plural } from '../../ui/figures.ts';
 import type { Shown } from '../shown.ts';
 import { ConversionChart, ConversionTable } from './over-time.tsx';
 import { StepBars } from './step-bars.tsx';
 import { StepColumns } from './step-columns.tsx';
 import { StepsTable } from './steps-table.tsx';
-import { total } from './totals.ts';
+import { lastStep, share, total } from './totals.ts';
 
 export function Funnel(shown: Shown<FunnelResult>) {
   const { spec, result } = shown;
@@ -16,6 +16,7 @@ export function Funnel(shown: Shown<FunnelResult>) {
   const open = result.series.reduce((sum, series) => sum + (series.open ?? 0), 0);
   return (
     <>
+      <Conversion {...shown} />
       <Drawing {...shown} />
       {open > 0 ? (
         <p class="hint">
@@ -26,6 +27,19 @@ export function Funnel(shown: Shown<FunnelResult>) {
       {spec.funnel?.overTime ? <ConversionTable {...shown} /> : null}
       <StepsTable {...shown} />
     </>
+  );
+}
+
+/** From the first step to the last one, where there are no groups. */
+function Conversion({ result }: Shown<FunnelResult>) {
+  const [series, ...others] = result.series;
+  if (!series || others.length > 0) return null;
+  const last = lastStep(series);
+  return (
+    <p>
+      <b>{percent(share(series, last, 0))}</b> converted: {figure(total(series, last))} of{' '}
+      {plural(total(series, 0), 'user')}
+    </p>
   );
 }
 

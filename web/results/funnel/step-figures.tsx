@@ -53,6 +53,9 @@ export function StepFigures(props: {
         <b>{figure(users)}</b> {users === 1 ? 'user' : 'users'}
       </PersonsLink>{' '}
       · {percent(share(series, step, 0))}
+      {earlier > 0 ? (
+        <small> · {percent(share(series, step, earlier))} of the step before</small>
+      ) : null}
       {before ? <small> ({percent(share(before, step, 0))} before)</small> : null}
       {step > 0 && !isOptional(series, step) ? (
         <small>

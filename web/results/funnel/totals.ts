@@ -17,6 +17,14 @@ export function isOptional(series: FunnelSeries | undefined, step: number): bool
   return series?.steps[step]?.isOptional === true;
 }
 
+/** The last step that is not optional, from 0. */
+export function lastStep({ steps }: FunnelSeries): number {
+  return Math.max(
+    0,
+    steps.findLastIndex(({ isOptional: isSkipped }) => !isSkipped),
+  );
+}
+
 /** The nearest step before it that is not optional, from 0; of the first one itself. */
 export function stepBefore({ steps }: FunnelSeries, step: number): number {
   return Math.max(
