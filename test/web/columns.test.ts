@@ -12,7 +12,7 @@ import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
 
 const timeout = patienceMs;
-const usual = ['Time', 'Kind', 'Who', 'Page', 'Place', 'Properties'];
+const usual = ['Time', 'Event', 'Who', 'Page', 'Place', 'Properties'];
 /** Numbers of JSON have fewer digits. */
 const seats = '9007199254740993';
 
@@ -77,7 +77,7 @@ describe.runIf(hasBrowser)('the columns of events', () => {
     await untilFocused(page, dialog.getByRole('button', { name: 'Move Who down' }));
     expect(await axe(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Done' }).click();
-    const chosen = ['Who', 'Time', 'Kind', 'Page', 'Properties', 'plan'];
+    const chosen = ['Who', 'Time', 'Event', 'Page', 'Properties', 'plan'];
     await expect.poll(heads(page), { timeout }).toEqual(chosen);
     const plan = page.getByRole('gridcell', { name: '=pro, "yearly"', exact: true });
     await plan.waitFor({ timeout });
@@ -118,7 +118,7 @@ describe.runIf(hasBrowser)('the columns of events', () => {
   it('are made wider by pointer and arrow keys, and automatic again by a double click', async () => {
     const { page } = reader;
     await open(page);
-    const kind = edge(page, 'Kind');
+    const kind = edge(page, 'Event');
     const beforePx = await widthOf(kind);
     await kind.press('ArrowRight');
     await expect.poll(() => widthOf(kind), { timeout }).toBe(beforePx + 16);
@@ -156,7 +156,7 @@ describe.runIf(hasBrowser)('the columns of events', () => {
     const file = await coming;
     expect(file.suggestedFilename()).toBe('events-shown.csv');
     const [head, ...rows] = readFileSync(await file.path(), 'utf8').split('\r\n');
-    expect(head).toBe('Kind,plan,seats,constructor,Who');
+    expect(head).toBe('Event,plan,seats,constructor,Who');
     expect(rows.sort()).toEqual([`signup,"'=pro, ""yearly""",${seats},own,ada`, 'visit,,,,bob']);
   });
 
@@ -171,7 +171,7 @@ describe.runIf(hasBrowser)('the columns of events', () => {
     );
     await expect
       .poll(heads(phone.page), { timeout })
-      .toEqual(['Kind', 'Who', 'Page', 'Event id', 'plan']);
+      .toEqual(['Event', 'Who', 'Page', 'Event id', 'plan']);
     const table = phone.page.getByRole('grid');
     const [inside, outside] = await table.evaluate((one) => [one.scrollWidth, one.clientWidth]);
     expect(inside).toBeGreaterThan(outside ?? 0);

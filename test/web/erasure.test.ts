@@ -41,7 +41,7 @@ describe.runIf(hasBrowser)('in the browser', () => {
 
   it('what is held of a person is taken away as a file', async () => {
     const { page, context, faults } = await app.signedIn(await person('grace'));
-    const button = page.getByRole('button', { name: 'Export what is held' });
+    const button = page.getByRole('button', { name: 'Export user data' });
     const [file] = await Promise.all([page.waitForEvent('download'), button.press('Enter')]);
     const lines = readFileSync(await file.path(), 'utf8')
       .trimEnd()
@@ -62,9 +62,9 @@ describe.runIf(hasBrowser)('in the browser', () => {
     const json = { code: 'internal', message: 'not now' };
     await page.route('**/GetDataSubject', (route) => route.fulfill({ status: 500, json }));
     await page.goto(new URL(address, app.stack.baseUrl).href, { waitUntil: 'commit' });
-    await page.getByRole('button', { name: 'Export what is held' }).press('Enter');
+    await page.getByRole('button', { name: 'Export user data' }).press('Enter');
     await page.getByText('No file was kept: not now').waitFor();
-    await page.getByRole('button', { name: 'Export what is held' }).waitFor();
+    await page.getByRole('button', { name: 'Export user data' }).waitFor();
     await context.close();
   });
 

@@ -23,7 +23,12 @@ const lists: readonly List[] = [
     loading: 'segments',
     empty: 'No segment yet',
   },
-  { path: '/questions', method: 'DashboardsService/List', loading: 'questions', empty: 'None yet' },
+  {
+    path: '/questions',
+    method: 'DashboardsService/List',
+    loading: 'saved insights',
+    empty: 'None yet',
+  },
   { path: '/alerts', method: 'AlertsService/List', loading: 'alerts', empty: 'No alert yet' },
   { path: '/reports', method: 'ReportsService/List', loading: 'reports', empty: 'No report yet' },
 ];

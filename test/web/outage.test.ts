@@ -37,7 +37,7 @@ describe.runIf(hasBrowser)('a page that is open', () => {
 
   it('claims nothing while the service is away, and goes on by itself once it is back', async () => {
     const { page, context, openTab } = await app.signedIn(`/p/${app.stack.projectId}/live`);
-    await badge(page).filter({ hasText: 'All counted' }).waitFor();
+    await badge(page).filter({ hasText: 'Up to date' }).waitFor();
     // Its code is there already, and its rows are not.
     const list = await openTab(`/p/${app.stack.projectId}/events`);
     await heading(list, /^Events/).waitFor();
@@ -56,14 +56,14 @@ describe.runIf(hasBrowser)('a page that is open', () => {
     await start();
     await heading(page, /^Webhooks/).waitFor();
     await fault.waitFor({ state: 'detached' });
-    await badge(page).filter({ hasText: 'All counted' }).waitFor();
+    await badge(page).filter({ hasText: 'Up to date' }).waitFor();
     expect(loads()).toBe(0);
     await context.close();
   });
 
   it('says at once that nothing is live where a call finds no service', async () => {
     const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/live`);
-    await badge(page).filter({ hasText: 'All counted' }).waitFor();
+    await badge(page).filter({ hasText: 'Up to date' }).waitFor();
     // The stream goes on, and its next message tells that the service is there: only the bar of the connection says
     // that it does not answer, as soon as the page is drawn, which takes turns of the microtask queue alone.
     const seen = await page.evaluate(`(async () => {
@@ -72,7 +72,7 @@ describe.runIf(hasBrowser)('a page that is open', () => {
       return [document.querySelector('.lag').textContent, document.querySelector('.connection').hidden];
     })()`);
     expect(seen).toEqual(['Not live', false]);
-    await badge(page).filter({ hasText: 'All counted' }).waitFor();
+    await badge(page).filter({ hasText: 'Up to date' }).waitFor();
     await context.close();
   });
 
@@ -80,11 +80,11 @@ describe.runIf(hasBrowser)('a page that is open', () => {
     const { dist, remove } = copyWithOtherPages('events-page');
     try {
       const { page, context } = await app.signedIn(`/p/${app.stack.projectId}/live`);
-      await badge(page).filter({ hasText: 'All counted' }).waitFor();
+      await badge(page).filter({ hasText: 'Up to date' }).waitFor();
       const loads = countLoads(page);
       stop();
       await start(dist);
-      await badge(page).filter({ hasText: 'All counted' }).waitFor();
+      await badge(page).filter({ hasText: 'Up to date' }).waitFor();
       expect(loads()).toBe(0);
       await menu(page, 'Boards').click();
       await heading(page, /^Boards/).waitFor();

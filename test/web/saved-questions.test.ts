@@ -44,7 +44,7 @@ describe.runIf(hasBrowser)('saved questions', () => {
   it('are none at first', async () => {
     const { page } = visitor;
     await goOn(page, '/questions');
-    await page.getByText('Insights saves a question to a board').waitFor();
+    await page.getByText('Save an insight to a board').waitFor();
     expect(await axe(page)).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe.runIf(hasBrowser)('saved questions', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await choose(page, 'Purchases', 'Delete');
     await page.getByText('It leaves Shop, Week.').waitFor();
-    await press(page, 'Delete the question');
+    await press(page, 'Delete insight');
     await texts(page).toEqual([expect.stringMatching(/^Sign-ups/)]);
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     expect(width).toBeLessThanOrEqual(360);

@@ -81,9 +81,9 @@ describe.runIf(hasBrowser)('a webhook', () => {
     await page.getByRole('button', { name: 'New webhook', exact: true }).press('Enter');
     await page.getByLabel('Name', { exact: true }).fill('Large orders');
     await page.getByLabel('Endpoint').fill(receiver.url('/204'));
-    await page.getByRole('button', { name: 'Every kind' }).press('Enter');
-    await page.getByRole('combobox', { name: 'Kind' }).fill('purchase');
-    await page.getByRole('combobox', { name: 'Kind' }).press('Enter');
+    await page.getByRole('button', { name: 'Any event' }).press('Enter');
+    await page.getByRole('combobox', { name: 'Event' }).fill('purchase');
+    await page.getByRole('combobox', { name: 'Event' }).press('Enter');
     await page.getByRole('button', { name: 'Remove: purchase' }).waitFor();
     await page.getByRole('button', { name: 'Filter', exact: true }).press('Enter');
     await page.getByRole('combobox', { name: 'Property' }).fill('amount');

@@ -21,7 +21,7 @@ const when: EventColumn = {
 };
 
 const kind: EventColumn = {
-  name: 'Kind',
+  name: 'Event',
   width: 'minmax(150px, 1.4fr)',
   cell: kindCell(kindName),
 };

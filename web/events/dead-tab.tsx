@@ -21,7 +21,7 @@ const few: readonly Column<DeadLetter>[] = [
 
 const columns: readonly Column<DeadLetter>[] = [
   ...few,
-  { name: 'Kind', cell: ({ kind }) => kind || '–' },
+  { name: 'Event', cell: ({ kind }) => kind || '–' },
   {
     name: 'Event id',
     width: 'minmax(0, 2fr)',

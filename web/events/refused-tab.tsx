@@ -134,7 +134,7 @@ const columns: readonly Column<Refusal>[] = [
   },
   { name: 'Rule', width: 'minmax(100px, 1.5fr)', cell: ({ rule }) => <code>{rule}</code> },
   why,
-  { name: 'Kind', width: 'minmax(72px, 1fr)', cell: ({ kind }) => kind || '–' },
+  { name: 'Event', width: 'minmax(72px, 1fr)', cell: ({ kind }) => kind || '–' },
   { name: 'Sender', width: 'minmax(72px, 1fr)', cell: ({ sdk }) => sdk || '–' },
 ];
 

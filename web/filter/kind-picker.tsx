@@ -19,7 +19,7 @@ export function KindPicker(props: {
   const [isOpen, setOpen] = useState(false);
   const isUnknown = useIsUnknownKind();
   return (
-    <div class="filters" role="group" aria-label="Kinds">
+    <div class="filters" role="group" aria-label="Events shown">
       {kinds.map((kind) => (
         <span class="chip" key={kind}>
           <span>
@@ -37,7 +37,7 @@ export function KindPicker(props: {
       ))}
       <button type="button" class="quiet" onClick={() => setOpen(true)}>
         <Icon name="plus" />
-        {kinds.length > 0 ? 'Kind' : 'Every kind'}
+        {kinds.length > 0 ? 'Event' : 'Any event'}
       </button>
       {isOpen ? (
         <Adder
@@ -73,7 +73,7 @@ function Adder(props: {
         }}
       >
         <Combo
-          label="Kind"
+          label="Event"
           value={kind}
           suggestions={suggestions}
           hint={isUnknown(kind.trim()) ? unknownKindHint : ''}

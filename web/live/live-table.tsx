@@ -36,7 +36,7 @@ export function LiveTable(props: {
           <tr>
             <th scope="col">Stage</th>
             <th scope="col">Age</th>
-            <th scope="col">Kind</th>
+            <th scope="col">Event</th>
             {columns.map((column) => (
               <th key={column} scope="col">
                 {titles[column]}

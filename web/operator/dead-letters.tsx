@@ -14,7 +14,7 @@ import { type Column, Table } from '../ui/table.tsx';
 const columns: Column<DeadLetter>[] = [
   { name: 'Time', width: '130px', cell: ({ time }) => <Time at={time} /> },
   { name: 'Reason', cell: ({ reason }) => reason },
-  { name: 'Kind', cell: ({ kind }) => kind || '–' },
+  { name: 'Event', cell: ({ kind }) => kind || '–' },
   { name: 'Project', cell: ({ projectId }) => projectId || '–' },
   { name: 'Event', cell: ({ eventId }) => eventId || '–' },
   { name: 'Events', width: '70px', isNumber: true, cell: ({ events }) => figure(events ?? 1n) },

@@ -36,7 +36,7 @@ export function ExportHeld({ projectId, profile }: { projectId: string; profile:
   if (events === undefined) {
     return (
       <button type="button" onClick={() => void run()}>
-        Export what is held
+        Export user data
       </button>
     );
   }

@@ -88,7 +88,7 @@ export function DeleteDialog({ projectId, question, onClose, onDone }: DialogPro
   return (
     <Dialog title={`Delete ${question.name}`} onClose={onClose}>
       <p>It leaves {question.boards.map(({ name }) => name).join(', ')}. The events stay.</p>
-      <Form action="Delete the question" send={remove} isReady>
+      <Form action="Delete insight" send={remove} isReady>
         {null}
       </Form>
     </Dialog>

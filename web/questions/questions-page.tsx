@@ -38,12 +38,12 @@ export function Page({ params }: PageProps) {
   return (
     <>
       <div class="page-head">
-        <h1 tabIndex={-1}>Questions</h1>
+        <h1 tabIndex={-1}>Saved insights</h1>
         <a class="button" href={`/p/${projectId}/insights/trends`}>
-          Ask a question
+          Create insight
         </a>
       </div>
-      <p class="hint">Questions that were saved to the boards of this project.</p>
+      <p class="hint">Insights that were saved to the boards of this project.</p>
       <Fault cause={error} retry={reload} />
       {data && data.length > 0 ? (
         <>
@@ -55,7 +55,7 @@ export function Page({ params }: PageProps) {
             onValue={(text) => setQuery({ find: text || undefined })}
           />
           <p class="hint" role="status">
-            {plural(shown.length, 'question')}
+            {plural(shown.length, 'insight')}
           </p>
           <ul class="board-list">
             {shown.map((question) => (
@@ -70,10 +70,10 @@ export function Page({ params }: PageProps) {
       ) : data ? (
         <section class="empty">
           <h2>None yet</h2>
-          <p>Insights saves a question to a board, under a name; then it is here.</p>
+          <p>Save an insight to a board, under a name; then it is here.</p>
         </section>
       ) : error ? null : (
-        <Loading of="questions" />
+        <Loading of="saved insights" />
       )}
       {change?.kind === 'rename' ? <RenameDialog {...dialog} question={change.question} /> : null}
       {change?.kind === 'copy' ? <CopyDialog {...dialog} question={change.question} /> : null}

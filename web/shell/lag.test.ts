@@ -9,7 +9,7 @@ const behind = (ms: number) => create(WatchTotalsSchema, { lag: durationFromMs(m
 it('says that all is counted only where the service knows it', () => {
   expect(lagOf(undefined, true)).toEqual({ state: 'live', text: 'Live' });
   expect(lagOf(create(WatchTotalsSchema), true)).toEqual({ state: 'live', text: 'Live' });
-  expect(lagOf(behind(0), true)).toEqual({ state: 'live', text: 'All counted' });
+  expect(lagOf(behind(0), true)).toEqual({ state: 'live', text: 'Up to date' });
 });
 
 it('says how far the service is behind, and that nobody knows it while the stream is away', () => {

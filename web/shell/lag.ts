@@ -13,6 +13,6 @@ export function lagOf(totals: Pick<WatchTotals, 'lag'> | undefined, isLive: bool
   if (!isLive) return { state: 'away', text: 'Not live' };
   if (totals?.lag === undefined) return { state: 'live', text: 'Live' };
   const ms = durationMs(totals.lag);
-  if (ms < 1) return { state: 'live', text: 'All counted' };
+  if (ms < 1) return { state: 'live', text: 'Up to date' };
   return { state: ms > behindMs ? 'behind' : 'live', text: `${milliseconds(ms)} behind` };
 }

@@ -17,7 +17,7 @@ const places: Record<string, { path: string; name: string }> = {
   v: { path: '/visits', name: 'Visits' },
   p: { path: '/profiles', name: 'Users' },
   i: { path: '/insights/trends', name: 'Insights' },
-  q: { path: '/questions', name: 'Questions' },
+  q: { path: '/questions', name: 'Saved insights' },
   b: { path: '/boards', name: 'Boards' },
   w: { path: '/webhooks', name: 'Webhooks' },
   s: { path: '/settings', name: 'Settings' },

@@ -28,7 +28,7 @@ export const projectPlaces: Place[] = [
   { path: '/profiles', name: 'Users', icon: 'people' },
   { path: '/segments', name: 'Segments', icon: 'overlap' },
   { path: '/insights/trends', name: 'Insights', icon: 'chart' },
-  { path: '/questions', name: 'Questions', icon: 'table' },
+  { path: '/questions', name: 'Saved insights', icon: 'table' },
   { path: '/sql', name: 'SQL', icon: 'code' },
   { path: '/boards', name: 'Boards', icon: 'grid' },
   { path: '/alerts', name: 'Alerts', icon: 'bell' },

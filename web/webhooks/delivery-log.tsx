@@ -158,7 +158,7 @@ function OneAttempt(props: {
   const facts: [string, unknown][] = [
     ['Delivery', attempt.delivery_id],
     ['Event', attempt.event_id],
-    ['Kind', attempt.event_type],
+    ['Event', attempt.event_type],
     ['Sent to', attempt.endpoint_url],
     ['Attempt', `${attempt.attempt}, ${attempt.trigger.toLowerCase()}`],
     ['Answer', attempt.response_code],

@@ -157,7 +157,7 @@ function When({ subscription: one }: { subscription: Subscription }) {
     return (
       <>
         {type} · project: {project?.displayName ?? <code>{one.subject_id}</code>}
-        {isOfEvents ? ` · ${kinds.length > 0 ? kinds.join(', ') : 'every kind'}` : ''}
+        {isOfEvents ? ` · ${kinds.length > 0 ? kinds.join(', ') : 'any event'}` : ''}
         {where ? ` · where ${where}` : ''}
       </>
     );
