@@ -170,11 +170,17 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await field.fill('page_view');
     await page.getByRole('heading', { level: 1 }).click();
     expect(await unknown.count()).toBe(0);
-    // The title, with the raw name beside it; either of them is understood.
+    // The title, with the raw name beside it; either of them is understood, letter by letter.
+    const raw = page.locator('.combo-value', { hasText: /^page_view$/ });
     await expect.poll(() => field.inputValue()).toBe('Page view');
-    await page.locator('.combo-value', { hasText: /^page_view$/ }).waitFor();
+    await raw.waitFor();
     await field.fill('page view');
     await page.getByRole('heading', { level: 1 }).click();
+    await unknown.waitFor();
+    expect([await field.inputValue(), await raw.count()]).toEqual(['page view', 0]);
+    await field.fill('Page view');
+    await page.getByRole('heading', { level: 1 }).click();
+    await raw.waitFor();
     await expect.poll(() => field.inputValue()).toBe('Page view');
     await field.click();
     await untilFocused(page, field);

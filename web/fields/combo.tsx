@@ -129,11 +129,13 @@ function focusWhole(event: Event): void {
   field.focus();
 }
 
-/** The value that has this name and no other has; else the text itself. */
+/**
+ * The value whose name this is, letter by letter, where no other value has it; else the text itself: `country` may be a
+ * property that has not come yet, where `$country` is "Country".
+ */
 function meantBy(text: string, suggestions: readonly Suggestion[]): string {
   if (suggestions.some(({ value }) => value === text)) return text;
-  const folded = foldCase(text);
-  const [named, ...others] = suggestions.filter(({ name }) => name && foldCase(name) === folded);
+  const [named, ...others] = suggestions.filter(({ name }) => name === text);
   return named && others.length === 0 ? named.value : text;
 }
 
