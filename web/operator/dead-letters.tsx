@@ -16,7 +16,7 @@ const columns: Column<DeadLetter>[] = [
   { name: 'Reason', cell: ({ reason }) => reason },
   { name: 'Event', cell: ({ kind }) => kind || '–' },
   { name: 'Project', cell: ({ projectId }) => projectId || '–' },
-  { name: 'Event', cell: ({ eventId }) => eventId || '–' },
+  { name: 'Event id', cell: ({ eventId }) => eventId || '–' },
   { name: 'Events', width: '70px', isNumber: true, cell: ({ events }) => figure(events ?? 1n) },
 ];
 

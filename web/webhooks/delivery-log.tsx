@@ -157,7 +157,7 @@ function OneAttempt(props: {
   const { attempt } = props;
   const facts: [string, unknown][] = [
     ['Delivery', attempt.delivery_id],
-    ['Event', attempt.event_id],
+    ['Event id', attempt.event_id],
     ['Event', attempt.event_type],
     ['Sent to', attempt.endpoint_url],
     ['Attempt', `${attempt.attempt}, ${attempt.trigger.toLowerCase()}`],
