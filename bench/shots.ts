@@ -90,7 +90,7 @@ async function shoot(page: Page, folder: string, name: string): Promise<void> {
 
 /** Of a page whose events are all counted: on a busy machine its rows say for a while that they arrive. */
 async function untilCalm(page: Page): Promise<void> {
-  await page.locator('.lag', { hasText: 'All counted' }).waitFor();
+  await page.locator('.lag', { hasText: 'Up to date' }).waitFor();
   await page.locator('tr[data-stage=arriving]').first().waitFor({ state: 'detached' });
 }
 

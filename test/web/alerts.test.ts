@@ -31,7 +31,7 @@ describe.runIf(hasBrowser)('alerts', () => {
     expect(await axe(page)).toEqual([]);
     await button(page, 'New alert').press('Enter');
     await page.getByLabel('Name', { exact: true }).fill('No sign-ups');
-    await page.getByRole('combobox', { name: 'Kind of event' }).fill('sign_up');
+    await page.getByRole('combobox', { name: 'Event' }).fill('sign_up');
     await page.getByLabel('Threshold', { exact: true }).fill('1');
     // The next period is over tomorrow: until then there is one value.
     await page.getByLabel('In each').selectOption({ label: 'A day' });

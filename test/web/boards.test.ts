@@ -51,7 +51,7 @@ describe.runIf(hasBrowser)('boards', () => {
     await page.keyboard.type('Shop');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Edit Shop' }).waitFor();
-    await press(page, 'Add a text');
+    await press(page, 'Add text');
     await page.getByLabel('Title').fill('Notes');
     await page
       .getByRole('textbox', { name: 'Text' })
@@ -59,7 +59,7 @@ describe.runIf(hasBrowser)('boards', () => {
     const dialog = page.getByRole('dialog');
     await press(page, 'Add to the board');
     await dialog.waitFor({ state: 'detached' });
-    await press(page, 'Add a question');
+    await press(page, 'Add insight');
     await press(page, 'Add to the board');
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /^Move Trends/ }).press('ArrowDown');

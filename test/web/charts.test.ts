@@ -219,12 +219,12 @@ describe.runIf(hasBrowser)('a chart', () => {
   it('stands before its question on a phone, whose fields are in a drawer', async () => {
     const page = await ask(trend);
     await page.setViewportSize({ width: 360, height: 740 });
-    const change = page.getByRole('button', { name: 'Change the question' });
+    const change = page.getByRole('button', { name: 'Change insight' });
     await change.waitFor();
     await expect.poll(async () => (await chartOf(page).boundingBox())?.y).toBeLessThan(600);
     await change.press('Enter');
-    const drawer = page.getByRole('dialog', { name: 'Question' });
-    await untilFocused(page, drawer.getByRole('heading', { name: 'Question' }));
+    const drawer = page.getByRole('dialog', { name: 'Insight' });
+    await untilFocused(page, drawer.getByRole('heading', { name: 'Insight' }));
     await drawer.getByRole('combobox', { name: 'Event' }).press('ArrowDown');
     await drawer.getByRole('option', { name: /signup.*8 events/ }).waitFor();
     const split = drawer.getByRole('button', { name: 'Split by' });
@@ -253,7 +253,7 @@ describe.runIf(hasBrowser)('a chart', () => {
     const search = page.getByRole('combobox', { name: 'Search or jump to' });
     await untilFocused(page, search);
     await search.fill('funnel');
-    await page.getByRole('option', { name: 'Funnel Question' }).waitFor();
+    await page.getByRole('option', { name: 'Funnel Insight' }).waitFor();
     await search.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Funnel' }).waitFor();
   });

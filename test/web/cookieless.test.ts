@@ -141,7 +141,7 @@ describe.runIf(hasBrowser)('a project with the default script', () => {
     await untilFocused(page, page.getByRole('dialog').getByRole('textbox'));
     await page.keyboard.type('Shop');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Add a question' }).click();
+    await page.getByRole('button', { name: 'Add insight' }).click();
     const box = page.getByLabel('Count cookieless visitors as users');
     await expect.poll(() => box.isChecked(), { timeout }).toBe(true);
     expect(reader.faults).toEqual([]);

@@ -118,7 +118,7 @@ describe.runIf(hasBrowser)('a funnel', () => {
     const { page, context } = await app.signedIn('/account');
     await page.setViewportSize({ width: 360, height: 740 });
     await open(page);
-    await page.getByRole('button', { name: 'Change the question' }).click();
+    await page.getByRole('button', { name: 'Change insight' }).click();
     await page.getByText('Order, exclusions, over time').press('Enter');
     const overTime = page.getByLabel('Over time, by the time of the first step');
     await overTime.press('Space');
@@ -137,7 +137,7 @@ describe.runIf(hasBrowser)('a funnel', () => {
     expect(width).toBeLessThanOrEqual(360);
     await page.reload({ waitUntil: 'commit' });
     await chart.waitFor();
-    await page.getByRole('button', { name: 'Change the question' }).click();
+    await page.getByRole('button', { name: 'Change insight' }).click();
     expect(await overTime.isChecked()).toBe(true);
     await context.close();
   });

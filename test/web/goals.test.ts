@@ -42,7 +42,7 @@ describe.runIf(hasBrowser)('goals', () => {
     await card(page).getByText('None yet.').waitFor();
     await button(page, 'New goal').press('Enter');
     await page.getByLabel('Name', { exact: true }).fill('Bought');
-    await page.getByRole('combobox', { name: 'Kind of event that reaches it' }).fill('order_paid');
+    await page.getByRole('combobox', { name: 'Event that reaches it' }).fill('order_paid');
     await page.getByRole('combobox', { name: 'Revenue: a property with numbers' }).fill('amount');
     expect(await axe(page)).toEqual([]);
     await button(page, 'Create goal').press('Enter');

@@ -109,7 +109,7 @@ describe.runIf(hasBrowser)('a project’s weeks and currency', () => {
     await goTo(page, '');
     await page.getByRole('button', { name: 'New goal', exact: true }).click();
     await page.getByLabel('Name', { exact: true }).fill('Paid');
-    await page.getByRole('combobox', { name: 'Kind of event that reaches it' }).fill('purchase');
+    await page.getByRole('combobox', { name: 'Event that reaches it' }).fill('purchase');
     await page.getByRole('combobox', { name: 'Revenue: a property with numbers' }).fill('amount');
     const offer = page.getByRole('button', { name: 'Count EUR alone' });
     await offer.waitFor();

@@ -78,8 +78,8 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
     const page = await open('trends', { insightType: 1, events: [{ event: { kind: 'bought' } }] });
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['1', '1', '0']);
     await page.getByRole('button', { name: 'Or another event' }).press('Enter');
-    await page.getByRole('combobox', { name: 'Or kind 2' }).fill('coupon');
-    await page.getByRole('combobox', { name: 'Or kind 2' }).press('Enter');
+    await page.getByRole('combobox', { name: 'Or event 2' }).fill('coupon');
+    await page.getByRole('combobox', { name: 'Or event 2' }).press('Enter');
     await expect.poll(cells(page, 'Trends', 2), { timeout }).toEqual(['2', '1', '0']);
     await page.getByRole('button', { name: 'Add a series' }).press('Enter');
     const added = page.getByRole('group', { name: 'Series 2' });
@@ -179,7 +179,7 @@ describe.runIf(hasBrowser)('a question of the trade', () => {
     await open('funnel', { insightType: 3, events });
     const users = () => page.locator('.funnel .funnel-bar b').allTextContents();
     await expect.poll(users, { timeout }).toEqual(['2', '1', '1']);
-    await page.getByRole('button', { name: 'Change the question' }).click();
+    await page.getByRole('button', { name: 'Change insight' }).click();
     await page.getByText('Order, exclusions, over time').click();
     await page.getByLabel('Step 2 may be skipped').check();
     await expect.poll(users, { timeout }).toEqual(['2', '1', '2']);

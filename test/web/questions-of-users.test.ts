@@ -98,7 +98,7 @@ describe.runIf(hasBrowser)('questions of users', () => {
     const { page } = reader;
     await page.setViewportSize({ width: 390, height: 844 });
     await open('user-flow');
-    await page.getByRole('button', { name: 'Change the question' }).click();
+    await page.getByRole('button', { name: 'Change insight' }).click();
     await page.getByLabel('Paths of').selectOption({ label: 'Users, across their visits' });
     await page.getByLabel('End with an event').check();
     await page.getByRole('combobox', { name: 'End with' }).fill('purchase');

@@ -288,10 +288,10 @@ describe.runIf(hasBrowser)('known figures', () => {
     expect(ofToday).toMatch(/,\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     expect(lines).toHaveLength(1 + 5);
 
-    await page.getByRole('button', { name: 'Copy the question' }).click();
+    await page.getByRole('button', { name: 'Copy insight' }).click();
     await page.getByRole('menuitem', { name: 'Show both' }).click();
-    const json = await page.getByRole('region', { name: 'Question as JSON' }).textContent();
-    const curl = await page.getByRole('region', { name: 'Question as curl' }).textContent();
+    const json = await page.getByRole('region', { name: 'Insight as JSON' }).textContent();
+    const curl = await page.getByRole('region', { name: 'Insight as curl' }).textContent();
     const command = (curl ?? '').replace('YOUR_PRIVATE_KEY', app.stack.privateKey);
     const run = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
     expect(sumOf(JSON.parse(run.stdout))).toBe(6);

@@ -127,7 +127,7 @@ describe.runIf(hasBrowser)('questions of payments and of two periods', () => {
       .toEqual(['2', '100%', '50%', '0%']);
     await page.setViewportSize({ width: 360, height: 740 });
     await open('lifecycle');
-    await page.getByRole('button', { name: 'Change the question' }).click();
+    await page.getByRole('button', { name: 'Change insight' }).click();
     await page.getByLabel('Compare with').selectOption({ label: 'Previous period' });
     await expect.poll(async () => (await table(page))[0], { timeout }).toContain('New before');
     await page.getByRole('button', { name: 'Show the answer' }).click();

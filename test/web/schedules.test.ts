@@ -42,7 +42,7 @@ describe.runIf(hasBrowser)('exports to a bucket', () => {
     await button('New schedule').press('Enter');
     await field('Name').fill('To the lake');
     await field('Begin with').fill(from.slice(0, 16));
-    await field('Kinds').fill('page_view, purchase');
+    await field('Events').fill('page_view, purchase');
     await button('Filter').press('Enter');
     await page.getByRole('combobox', { name: 'Property' }).fill('plan');
     await page.getByRole('combobox', { name: 'Value' }).fill('pro');

@@ -153,7 +153,7 @@ function Question(props: { spec: InsightQuerySpec; onChange: (spec: InsightQuery
   return (
     // The pickers have forms of their own, whose events would send this one.
     <fieldset onSubmit={(event) => event.stopPropagation()}>
-      <legend>Question</legend>
+      <legend>Insight</legend>
       <Select
         label="Value"
         value={chosen}
@@ -161,7 +161,7 @@ function Question(props: { spec: InsightQuerySpec; onChange: (spec: InsightQuery
         onValue={(value) => choose(value)}
       />
       <ScopeFields
-        label={spec.session ? 'Visits with this kind of event' : 'Kind of event'}
+        label={spec.session ? 'Visits with the event' : 'Event'}
         filtersLabel="Conditions on the event"
         scope={scope}
         onChange={(next) => choose(chosen, next)}

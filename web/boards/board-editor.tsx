@@ -170,11 +170,11 @@ function fieldsOf(
       <div class="row">
         <button type="button" onClick={() => add('question')}>
           <Icon name="chart" />
-          Add a question
+          Add insight
         </button>
         <button type="button" onClick={() => add('text')}>
           <Icon name="edit" />
-          Add a text
+          Add text
         </button>
         {keep}
       </div>

@@ -214,9 +214,9 @@ function EmptyBoard({ projectId }: { projectId: string }) {
   return (
     <section class="empty">
       <h2>This board has no tiles</h2>
-      <p>Press Edit to add a question or a text, or ask a question and save it here.</p>
+      <p>Press Edit to add an insight or a text, or create an insight and save it here.</p>
       <a class="button" href={`/p/${projectId}/insights/trends`}>
-        Ask a question
+        Create insight
       </a>
     </section>
   );

@@ -62,7 +62,7 @@ export function TileDialog(props: {
 function kindName(kind: Tile['content']['case']): string {
   switch (kind) {
     case 'insight':
-      return 'a question';
+      return 'an insight';
     case 'statement':
       return 'a statement';
     case 'markdown':

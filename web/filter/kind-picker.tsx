@@ -15,7 +15,7 @@ export function KindPicker(props: {
   title?: string;
   action?: string;
 }) {
-  const { kinds, onChange, title = 'Show a kind of event', action = 'Show it' } = props;
+  const { kinds, onChange, title = 'Show an event', action = 'Show it' } = props;
   const [isOpen, setOpen] = useState(false);
   const isUnknown = useIsUnknownKind();
   return (

@@ -59,7 +59,7 @@ export function GoalDialog(props: {
         {/* The pickers have forms of their own, whose events would send this one. */}
         <div class="form-part" onSubmit={(event) => event.stopPropagation()}>
           <ScopeFields
-            label="Kind of event that reaches it"
+            label="Event that reaches it"
             filtersLabel="Conditions on the event"
             placeholder="sign_up"
             scope={event}

@@ -41,11 +41,11 @@ function Kinds({ report: { months } }: { report: ImportReport }) {
   }
   const sorted = [...kinds].sort(([, one], [, other]) => Number(other.total - one.total));
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Events by kind and month: table">
+    <div class="scroll" tabIndex={0} role="region" aria-label="Events by month: table">
       <table>
         <thead>
           <tr>
-            <th scope="col">Kind</th>
+            <th scope="col">Event</th>
             <th scope="col" class="number">
               Events
             </th>

@@ -47,7 +47,7 @@ function Insight({ projectId, form }: { projectId: string; form: QuestionForm })
       {areFieldsLoaded(form.id) ? (
         <Asked projectId={projectId} form={form} question={question} />
       ) : (
-        <Loaded load={loadAsked} name="the question" with={{ projectId, form, question }} />
+        <Loaded load={loadAsked} name="the insight" with={{ projectId, form, question }} />
       )}
     </>
   );
@@ -75,7 +75,7 @@ function Asked({ projectId, form, question }: Asked) {
     );
   return (
     <div class="insight">
-      <section class="card" aria-label="Question">
+      <section class="card" aria-label="Insight">
         <Fields form={form} question={question} />
       </section>
       {answer}
@@ -84,7 +84,7 @@ function Asked({ projectId, form, question }: Asked) {
 }
 
 function Fields({ form, question }: Omit<Asked, 'projectId'>) {
-  if (!question.isReady) return <Loading of="the question" />;
+  if (!question.isReady) return <Loading of="the insight" />;
   return (
     <>
       <QuestionFields spec={question.draft} onChange={question.change} />
@@ -101,10 +101,10 @@ function QuestionDrawer({ form, question }: Omit<Asked, 'projectId'>) {
       <p class="grow">{questionName(form.name, question.spec)}</p>
       <button type="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         <Icon name="edit" />
-        Change the question
+        Change insight
       </button>
       {isOpen ? (
-        <Dialog title="Question" side isRead onClose={() => setOpen(false)}>
+        <Dialog title="Insight" side isRead onClose={() => setOpen(false)}>
           <Fields form={form} question={question} />
           <button
             type="button"
@@ -127,7 +127,7 @@ function Forms(props: { projectId: string; here: QuestionForm; question: Questio
   const row = useTabInSight(here.id);
   const kept = { ...timeQuery(query), ...pick(query, ['by', 'asof', 'board', 'tile']) };
   return (
-    <nav class="tabs" ref={row} aria-label="Forms of questions">
+    <nav class="tabs" ref={row} aria-label="Forms of insights">
       {forms.map((form) => {
         const q = writeSpec(asForm(question.draft, form));
         const search = new URLSearchParams(query.has('q') ? { ...kept, q } : kept).toString();
@@ -158,8 +158,8 @@ function pick(query: URLSearchParams, names: readonly string[]): Record<string, 
 function NoForm({ projectId }: { projectId: string }) {
   return (
     <section class="empty">
-      <h1 tabIndex={-1}>There is no such question</h1>
-      <p>The address may be mistyped. These are the forms that a question has:</p>
+      <h1 tabIndex={-1}>There is no such insight</h1>
+      <p>The address may be mistyped. These are the forms that an insight has:</p>
       <ul>
         {forms.map(({ id, name, says }) => (
           <li key={id}>

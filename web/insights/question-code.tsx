@@ -9,10 +9,10 @@ export function QuestionCode(props: { request: QueryRequest; sources: readonly A
   return (
     <>
       <h3>JSON</h3>
-      <Code what="Question as JSON" text={requestJson(request)} />
+      <Code what="Insight as JSON" text={requestJson(request)} />
       <h3>curl</h3>
       <p class="hint">Put a private key of the project in the place of YOUR_PRIVATE_KEY.</p>
-      <Code what="Question as curl" text={requestCurl(request)} />
+      <Code what="Insight as curl" text={requestCurl(request)} />
       <Sources of={sources} />
     </>
   );

@@ -28,15 +28,15 @@ export function TakeAway(props: {
   const close = (): void => setOpen(undefined);
   return (
     <div class="row tight">
-      <Menu label="Copy the question" align="end" button={<Icon name="copy" />}>
+      <Menu label="Copy insight" align="end" button={<Icon name="copy" />}>
         <MenuItem onChoose={() => void copyText(window.location.href, 'Link')}>
           Link to this page
         </MenuItem>
         <MenuItem onChoose={() => void copyText(requestJson(request), 'JSON')}>
-          Question as JSON
+          Insight as JSON
         </MenuItem>
         <MenuItem onChoose={() => void copyText(requestCurl(request), 'Command')}>
-          Question as curl
+          Insight as curl
         </MenuItem>
         <MenuItem onChoose={() => setOpen('code')}>Show both</MenuItem>
       </Menu>
@@ -54,7 +54,7 @@ export function TakeAway(props: {
         </button>
       ) : null}
       {open === 'code' ? (
-        <Dialog title="The question in code" onClose={close}>
+        <Dialog title="Insight as code" onClose={close}>
           <Loaded load={loadCode} name="the code" with={{ request, sources }} />
         </Dialog>
       ) : null}

@@ -120,7 +120,7 @@ const listed = [
     ...plain,
     id: 'top-k',
     name: 'Top values',
-    says: 'The greatest values, kinds or users.',
+    says: 'The greatest values, events or users.',
     events: none,
     hasBefore: true,
   },

@@ -20,7 +20,7 @@ export function missing(spec: InsightQuerySpec): string | undefined {
     spec.flow?.to,
     ...(spec.funnel?.exclusions ?? []).map(({ event }) => event),
   ];
-  if (scopes.some((scope) => scope?.kinds.includes(''))) return 'Choose the other kind of event.';
+  if (scopes.some((scope) => scope?.kinds.includes(''))) return 'Choose the other event.';
   const unwritten = spec.formulas.findIndex(({ expression }) => expression.trim() === '');
   if (unwritten >= 0) return `Write formula ${unwritten + 1}.`;
   if (spec.breakdowns.some(({ property }) => property === ''))

@@ -251,7 +251,7 @@ export function unitOf({ session }: InsightQuerySpec): Unit {
 
 /** What each form of a question is for, as its heading says. */
 export const typeNames: Record<InsightType, string> = {
-  [InsightType.UNSPECIFIED]: 'Question',
+  [InsightType.UNSPECIFIED]: 'Insight',
   [InsightType.TRENDS]: 'Trends',
   [InsightType.SEGMENTATION]: 'Segmentation',
   [InsightType.FUNNEL]: 'Funnel',

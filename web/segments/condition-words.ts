@@ -128,7 +128,7 @@ function missingInTest({ test }: ProfileTest): string | undefined {
       return isGiven(test.value) ? undefined : 'Say when they were first seen.';
     case 'did': {
       const { times, lastDays, event } = test.value;
-      if (event?.kinds.includes('')) return 'Choose the other kind of event.';
+      if (event?.kinds.includes('')) return 'Choose the other event.';
       if (times.case === 'atLeast' && times.value < 1) return 'Say how often.';
       return lastDays < 0 ? 'Say in how many days.' : undefined;
     }

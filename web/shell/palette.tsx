@@ -53,7 +53,7 @@ function OpenPalette() {
         aria-controls="palette-list"
         aria-activedescendant={shown[at] ? `palette-${at}` : undefined}
         aria-label="Search or jump to"
-        placeholder="A page, a board, a kind, a user’s id"
+        placeholder="A page, a board, an event, a user’s id"
         autoComplete="off"
         value={text}
         onKeyDown={onKeyDown}
@@ -112,7 +112,7 @@ function useTargets(text: string): Target[] {
     href: `/p/${id}`,
   }));
   const ofForms = (code.data?.forms ?? []).map(({ id, name, says }) => ({
-    group: 'Question',
+    group: 'Insight',
     ...{ name, says, href: placeHref(project?.id ?? '', `/insights/${id}`) },
   }));
   const typed = text.trim();

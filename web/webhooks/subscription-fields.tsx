@@ -124,7 +124,7 @@ function ProjectFields(props: { value: Subscription; onChange: (next: Subscripti
         <SuggestingProject.Provider value={value.subject_id}>
           <KindPicker
             kinds={kinds}
-            title="Send a kind of event"
+            title="Send an event"
             action="Add it"
             onChange={(next) => put({ kinds: next })}
           />

@@ -78,7 +78,7 @@ async function storeOne(page: Page, stack: Stack, click: number): Promise<void> 
   await page.waitForSelector('.lag[data-state=live]');
   await batchCreate(stack, [newEvent({ distinctId })]);
   await page.locator('.live-table tr', { hasText: distinctId }).first().waitFor();
-  await page.waitForSelector('.lag:has-text("All counted")');
+  await page.waitForSelector('.lag:has-text("Up to date")');
 }
 
 /** Milliseconds from the click to the frame in which no tile waits any more. */

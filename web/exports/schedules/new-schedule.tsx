@@ -81,7 +81,7 @@ function RowsFields({ asked, set }: PartProps) {
             onValue={(start) => set({ start })}
           />
           <Field
-            label="Kinds"
+            label="Events"
             hint="With commas between them; empty: all."
             value={asked.kinds}
             onValue={(kinds) => set({ kinds })}

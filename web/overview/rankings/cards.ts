@@ -140,7 +140,7 @@ function edgePages(id: string, name: string, metric: SessionMetric): Ranking {
 }
 
 const kinds: Ranking = {
-  ...{ id: 'kinds', name: 'Kinds', column: 'Event', property: undefined, isOfBoard: true },
+  ...{ id: 'kinds', name: 'Events', column: 'Event', property: undefined, isOfBoard: true },
   figure: { name: 'Events', format: figure },
   spec: (limit) =>
     question({

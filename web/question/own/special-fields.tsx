@@ -92,7 +92,7 @@ function VisitFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Cha
 }
 
 const nodeKinds = [
-  { value: String(NodeKind.EVENT_KIND), name: 'Kinds of events' },
+  { value: String(NodeKind.EVENT_KIND), name: 'Events' },
   { value: String(NodeKind.PROPERTY), name: 'Values of a property' },
 ];
 
@@ -154,7 +154,7 @@ function FlowFields({ spec, onChange }: { spec: InsightQuerySpec; onChange: Chan
 
 const dimensions = [
   { value: String(Dimension.PROPERTY), name: 'Values of a property' },
-  { value: String(Dimension.EVENT_KIND), name: 'Kinds of events' },
+  { value: String(Dimension.EVENT_KIND), name: 'Events' },
   { value: String(Dimension.USER), name: 'Users' },
 ];
 

@@ -32,9 +32,9 @@ export function KindFields(props: {
       {kinds.map((kind, index) => (
         <div class={index === 0 ? undefined : 'row tight'} key={`${index}`}>
           <Combo
-            label={index === 0 ? label : `Or kind ${index + 1}`}
+            label={index === 0 ? label : `Or event ${index + 1}`}
             value={kind}
-            placeholder={kinds.length === 1 ? placeholder : 'A kind'}
+            placeholder={kinds.length === 1 ? placeholder : 'Another event'}
             suggestions={suggestions}
             hint={isUnknown(kind) ? unknownKindHint : ''}
             isNew={isAdding}
@@ -44,7 +44,7 @@ export function KindFields(props: {
             <button
               type="button"
               class="quiet end-of-field"
-              aria-label={`Remove kind ${index + 1}`}
+              aria-label={`Remove event ${index + 1}`}
               onClick={() => put(kinds.filter((_, at) => at !== index))}
             >
               <Icon name="close" />
