@@ -15,7 +15,7 @@ describe.runIf(hasBrowser)('senders in the settings', () => {
     await page.getByLabel('E-mail').fill('senders@example.com');
     await page.getByLabel('Password').fill('correct horse battery');
     await page.getByLabel('Password').press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
     const [, project] = /\/p\/([^/?]+)/.exec(page.url()) ?? [];
     await page.goto(`${app.stack.baseUrl}/p/${project}/setup`);
     const key = (await page.locator('.setup-key').first().textContent()) ?? '';

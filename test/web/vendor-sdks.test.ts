@@ -14,7 +14,7 @@ describe.runIf(hasBrowser)('SDKs of other vendors in the browser', () => {
     await page.getByLabel('E-mail').fill('switcher@example.com');
     await page.getByLabel('Password').fill('correct horse battery');
     await page.getByLabel('Password').press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
     const [, project] = /\/p\/([^/?]+)/.exec(page.url()) ?? [];
     await page.goto(`${app.stack.baseUrl}/p/${project}/setup?tab=posthog`);
     const line = page.getByText('posthog.init(');
