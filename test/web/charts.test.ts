@@ -13,7 +13,7 @@ import {
   untilCounted,
 } from '../harness/clients/client.ts';
 import { axe } from '../harness/web/accessibility.ts';
-import { untilFocused } from '../harness/web/keyboard.ts';
+import { untilFocused, untilSettled } from '../harness/web/keyboard.ts';
 import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
 
@@ -227,11 +227,17 @@ describe.runIf(hasBrowser)('a chart', () => {
     await untilFocused(page, drawer.getByRole('heading', { name: 'Insight' }));
     await drawer.getByRole('combobox', { name: 'Event' }).press('ArrowDown');
     await drawer.getByRole('option', { name: /signup.*8 events/ }).waitFor();
-    const split = drawer.getByRole('button', { name: 'Split by' });
+    const split = drawer.getByRole('button', { name: /^Split by( \(in use\))?$/ });
     expect(await split.getAttribute('aria-expanded')).toBe('false');
     await split.press('Enter');
     await drawer.getByRole('button', { name: 'Split by a property' }).press('Enter');
-    await untilFocused(page, drawer.getByRole('combobox', { name: 'Property 1' }));
+    const property = drawer.getByRole('combobox', { name: 'Property 1' });
+    await untilFocused(page, property);
+    await split.press('Enter');
+    await split.press('Enter');
+    await property.waitFor();
+    await untilSettled(page);
+    await untilFocused(page, split);
     await drawer.getByRole('button', { name: 'Remove property 1' }).press('Enter');
     expect(await axe(page)).toEqual([]);
     await drawer.getByRole('button', { name: 'Show the answer' }).press('Enter');

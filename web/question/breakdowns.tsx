@@ -1,12 +1,12 @@
 // What a question is split by: properties, and segments into those in them and those not.
 
 import { create } from '@bufbuild/protobuf';
-import { useState } from 'preact/hooks';
 import {
   BreakdownSchema,
   type InsightQuerySpec,
   Touch,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { useAdded } from '../fields/added.ts';
 import { Select } from '../fields/field.tsx';
 import { Group } from '../fields/group.tsx';
 import { Count } from '../fields/number-field.tsx';
@@ -31,10 +31,10 @@ export function Breakdowns(props: {
 }) {
   const { spec, onChange } = props;
   const { breakdowns } = spec;
-  const [isAdding, setAdding] = useState(false);
   const all = breakdowns.map(({ property }) => property);
   const names = all.filter((property) => segmentOf(property) === undefined);
   const segments = all.flatMap((property) => segmentOf(property) ?? []);
+  const [added, setAdded] = useAdded(names.length);
   const put = (properties: readonly string[], ids: readonly string[]): void => {
     const next = [...properties, ...ids.map(asProperty)].slice(0, maxBreakdowns);
     onChange({
@@ -49,7 +49,7 @@ export function Breakdowns(props: {
           key={`${index}`}
           place={index + 1}
           property={property}
-          isNew={isAdding}
+          isNew={index === added}
           onChange={(next) => put(names.with(index, next), segments)}
           onRemove={() => put(names.toSpliced(index, 1), segments)}
         />
@@ -75,7 +75,7 @@ export function Breakdowns(props: {
           type="button"
           class="add"
           onClick={() => {
-            setAdding(true);
+            setAdded(names.length);
             put([...names, ''], segments);
           }}
         >

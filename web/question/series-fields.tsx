@@ -1,11 +1,11 @@
 // The events of a question: series of a chart, or steps in order.
 
-import { useState } from 'preact/hooks';
 import {
   AggregationType,
   type EventQuery,
   type InsightQuerySpec,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { useAdded } from '../fields/added.ts';
 import { Select } from '../fields/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { emptyEvent, formOf, needsProperty, type QuestionForm } from './forms.ts';
@@ -45,7 +45,7 @@ export function SeriesFields(props: {
   onChange: (events: EventQuery[]) => void;
 }) {
   const { spec, onChange } = props;
-  const [isAdding, setAdding] = useState(false);
+  const [added, setAdded] = useAdded(spec.events.length);
   const form = formOf(spec);
   const { least, most } = form.events;
   const { events } = spec;
@@ -66,7 +66,7 @@ export function SeriesFields(props: {
           form={form}
           index={index}
           event={event}
-          isNew={isAdding}
+          isNew={index === added}
           onChange={(next) => put(index, next)}
           {...(events.length > least
             ? { onRemove: () => onChange(events.filter((_, at) => at !== index)) }
@@ -79,7 +79,7 @@ export function SeriesFields(props: {
           type="button"
           class="add"
           onClick={() => {
-            setAdding(true);
+            setAdded(events.length);
             onChange([...events, emptyEvent()]);
           }}
         >

@@ -21,6 +21,12 @@ export async function untilFocused(page: Page, target: Locator): Promise<void> {
   await target.and(page.locator(':focus')).waitFor();
 }
 
+/** Waits until fields that appeared have taken the focus, if they do. */
+export async function untilSettled(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((done) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))`);
+}
+
 /** Goes to a field and types. */
 export async function typeInto(page: Page, label: string, text: string): Promise<void> {
   await tabTo(page, page.getByLabel(label, { exact: true }));

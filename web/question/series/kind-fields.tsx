@@ -1,7 +1,7 @@
 // The kinds of events that are meant: one, any of several, or every kind where the only field is empty.
 
-import { useState } from 'preact/hooks';
 import type { EventFilter } from '../../../proto/gen/common/v1/filter_pb.js';
+import { useAdded } from '../../fields/added.ts';
 import { Combo } from '../../fields/combo.tsx';
 import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from '../../filter/schema.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -19,10 +19,10 @@ export function KindFields(props: {
   onChange: (kinds: Kinds) => void;
 }) {
   const { label, placeholder, scope, isNew, onChange } = props;
-  const [isAdding, setAdding] = useState(isNew);
   const suggestions = useKindSuggestions();
   const isUnknown = useIsUnknownKind();
   const kinds = scope.kinds.length > 0 ? scope.kinds : [scope.kind];
+  const [added, setAdded] = useAdded(kinds.length, isNew ? 0 : -1);
   const put = (next: string[]): void => {
     const [only = '', ...others] = next;
     onChange(others.length === 0 ? { kind: only, kinds: [] } : { kind: '', kinds: next });
@@ -37,7 +37,7 @@ export function KindFields(props: {
             placeholder={kinds.length === 1 ? placeholder : 'Another event'}
             suggestions={suggestions}
             hint={isUnknown(kind) ? unknownKindHint : ''}
-            isNew={isAdding}
+            isNew={index === added}
             onValue={(next) => put(kinds.map((one, at) => (at === index ? next : one)))}
           />
           {index === 0 ? null : (
@@ -57,7 +57,7 @@ export function KindFields(props: {
           type="button"
           class="add"
           onClick={() => {
-            setAdding(true);
+            setAdded(kinds.length);
             put([...kinds, '']);
           }}
         >
