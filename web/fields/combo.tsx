@@ -105,7 +105,7 @@ function saysMore(id: string, hint = '', held?: Suggestion) {
   const isNamed = held?.name !== undefined && held.name !== held.value;
   if (!hint && !isNamed) return null;
   return (
-    <div id={`${id}-more`}>
+    <div id={`${id}-more`} class="combo-more">
       {isNamed ? <small class="combo-value clip">{held.value}</small> : null}
       {hint ? <p class="hint">{hint}</p> : null}
     </div>
