@@ -18,6 +18,8 @@ export function textOf(value: unknown): string | undefined {
 const maxTimeCharacters = 40;
 /** A time without a zone, which is UTC's: Date would read it by the zone of the machine. */
 const zoneless = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+/** An offset of whole hours, as Postgres writes it: behind a `T` Date reads none without minutes. */
+const shortOffset = /(T\d\d:\d\d:\d\d(?:\.\d+)?[+-]\d\d)$/;
 
 /** Milliseconds of an ISO time, or of a number of milliseconds; undefined where it is neither. */
 export function timeMsOf(value: unknown): number | undefined {
@@ -26,7 +28,7 @@ export function timeMsOf(value: unknown): number | undefined {
   // Of the forms that Date reads, the one that nearly all write takes it several times as long.
   const writtenMs = parseTimestamp(value);
   if (!Number.isNaN(writtenMs)) return writtenMs;
-  const whole = zoneless.test(value) ? `${value}Z` : value;
+  const whole = zoneless.test(value) ? `${value}Z` : value.replace(shortOffset, '$1:00');
   const ms = /^\d{10,16}$/.test(value) ? Number(value) : Date.parse(whole);
   return Number.isNaN(ms) ? undefined : ms;
 }

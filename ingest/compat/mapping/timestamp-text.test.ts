@@ -43,6 +43,12 @@ it.each([
   expect(timeMsOf(text)).toBe(Number.isNaN(ms) ? undefined : ms);
 });
 
+it('an offset of whole hours is read behind a T as behind a blank', () => {
+  for (const text of ['2026-03-04 09:15:00+02', '2026-03-04 09:15:00.123-05']) {
+    expect(timeMsOf(text.replace(' ', 'T'))).toBe(Date.parse(text));
+  }
+});
+
 it('a time without a zone is in UTC, whatever the zone of the machine', () => {
   const zone = process.env['TZ'];
   process.env['TZ'] = 'America/New_York';
