@@ -19,10 +19,13 @@ const rules = {
   'all but colours': { rules: { [contrast]: { enabled: false } } },
 };
 
-/** While its text fades in, it has too little contrast. */
-const untilAllAppeared = `Promise.allSettled(
-  [...document.querySelectorAll('.loading, .updating > span')].flatMap((one) => one.getAnimations()).map(({ finished }) => finished),
-).then(() => undefined)`;
+/** While a text fades in, or a button turns to its state from the next frame on, colours have too little contrast. */
+const untilAllAppeared = `new Promise((drawn) => setTimeout(drawn, 50))
+  .then(() => Promise.allSettled([
+    ...[...document.querySelectorAll('.loading, .updating > span')].flatMap((one) => one.getAnimations()),
+    ...document.getAnimations().filter((one) => one instanceof CSSTransition),
+  ].map(({ finished }) => finished)))
+  .then(() => undefined)`;
 
 /** One sentence for each violation, with the first element that has it. */
 export async function axe(page: Page, which: keyof typeof rules = 'all'): Promise<string[]> {
