@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from 'vitest';
 import { buckets } from '../platform/broker/buckets.ts';
-import { connectBroker, type KV, type NatsConnection } from '../platform/broker/nats.ts';
+import type { KV, NatsConnection } from '../platform/broker/nats.ts';
 import { openBucket } from '../platform/broker/record-bucket.ts';
 import {
   deadLetterStream,
@@ -13,21 +13,20 @@ import {
   eventsLedgerKey,
   eventsStream,
 } from '../platform/broker/streams.ts';
-import { ensureTopology } from '../platform/broker/topology.ts';
-import { type WatchedBucket, watchBucket } from '../platform/broker/watched-bucket.ts';
-import { createClickHouse, type DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
+import type { WatchedBucket } from '../platform/broker/watched-bucket.ts';
+import type { DatabaseClient } from '../platform/clickhouse/clickhouse.ts';
 import { oneGroup } from '../platform/clickhouse/groups.ts';
 import { hourMs } from '../platform/clock.ts';
 import {
   type ErasureRecord,
   erasureKey,
   erasureWorkKey,
-  readErasure,
   readErasureWork,
 } from '../platform/erasure/erasure-record.ts';
 import { writersHoldSubject } from '../platform/ledger/writers-hold.ts';
 import { createLog } from '../platform/log.ts';
 import { checkTables } from '../sql/check/compare-tables.ts';
+import { openErasureStores } from '../test/harness/erasures/erasure-stores.ts';
 import { useBroker, useEngine } from '../test/harness/servers/use-servers.ts';
 import { deliveries, storeAttempts } from '../test/harness/tables/stored-attempts.ts';
 import { storeProfiles } from '../test/harness/tables/stored-profiles.ts';
@@ -48,18 +47,11 @@ let seq = 0;
 let nowMs = Date.now();
 
 beforeAll(async () => {
-  nats = await connectBroker(broker.url, log);
-  await ensureTopology(nats, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });
-  clickhouse = createClickHouse(engine.url, { log, maxConnections: 4 });
-  const bucket = await openBucket(nats, buckets.erasures, readErasure);
-  requests = await watchBucket(nats, bucket, { log });
+  const stores = await openErasureStores(broker.url, engine.url, log);
+  ({ nats, clickhouse, requests } = stores);
   ledgers = await nats.jetstream().views.kv(buckets.ledger, { bindOnly: true });
   created = (await (await nats.jetstreamManager()).streams.info(eventsStream(0))).created;
-  return async () => {
-    await requests.close();
-    await clickhouse.close();
-    await nats.close();
-  };
+  return () => stores.close();
 });
 
 /** Events of one batch, each of [distinct id, kind, session], which the shard's ledger has as done. */
@@ -244,16 +236,22 @@ it(
   deathsTimeoutMs,
 );
 
-it('erases once more what was received before and came after, and nothing of somebody new', async () => {
-  nowMs = Math.max(nowMs, Date.now()) + 60_000;
+/** A person whose erasure is completed, asked for after so long; `beforeMs` is a moment before the request. */
+async function erased(afterMs = 60_000) {
+  nowMs = Math.max(nowMs, Date.now()) + afterMs;
   const beforeMs = nowMs;
   const { projectId } = await play();
   const requestId = await ask(projectId);
   const known = () => requests.get(erasureKey(requestId))?.record.status;
-  const parts = await partsOf();
-  const view = ['anon', 'page_view', randomUUID()] as const;
   const first = await untilCompleted(requestId);
   await expect.poll(known).toBe('completed');
+  return { projectId, requestId, beforeMs, known, first };
+}
+
+it('erases once more what was received before and came after, and nothing of somebody new', async () => {
+  const { projectId, requestId, beforeMs, known, first } = await erased();
+  const parts = await partsOf();
+  const view = ['anon', 'page_view', randomUUID()] as const;
   await lookAgain(parts);
   expect(known()).toBe('completed');
   await store(projectId, [view], beforeMs);
@@ -278,13 +276,7 @@ it('erases once more what was received before and came after, and nothing of som
 });
 
 it('erases once more an attempt at a webhook that alone came late', async () => {
-  nowMs = Math.max(nowMs, Date.now()) + 60_000;
-  const beforeMs = nowMs;
-  const { projectId } = await play();
-  const requestId = await ask(projectId);
-  const known = () => requests.get(erasureKey(requestId))?.record.status;
-  await untilCompleted(requestId);
-  await expect.poll(known).toBe('completed');
+  const { projectId, requestId, beforeMs, known } = await erased();
   await storeAttempts(clickhouse, projectId, { anon: beforeMs, bob: beforeMs });
   const parts = await partsOf();
   await lookAgain(parts);
@@ -298,14 +290,8 @@ it('erases once more an attempt at a webhook that alone came late', async () => 
 
 /** A person whose erasure was completed and is open again for one late row. */
 async function openAgain() {
-  nowMs = Math.max(nowMs, Date.now()) + 60_000;
-  const beforeMs = nowMs;
-  const { projectId } = await play();
-  const requestId = await ask(projectId);
-  const known = () => requests.get(erasureKey(requestId))?.record.status;
+  const { projectId, requestId, beforeMs, known, first } = await erased();
   const view = ['anon', 'page_view', randomUUID()] as const;
-  const first = await untilCompleted(requestId);
-  await expect.poll(known).toBe('completed');
   await store(projectId, [view], beforeMs);
   const parts = await partsOf();
   await lookAgain(parts);
@@ -364,13 +350,7 @@ it('goes on with whoever comes back once it is hidden, though a process dies at 
 });
 
 it('looks once an hour, whichever process does, and not beside other work', async () => {
-  nowMs = Math.max(nowMs, Date.now()) + 2 * hourMs;
-  const beforeMs = nowMs;
-  const { projectId } = await play();
-  const requestId = await ask(projectId);
-  const known = () => requests.get(erasureKey(requestId))?.record.status;
-  await untilCompleted(requestId);
-  await expect.poll(known).toBe('completed');
+  const { projectId, requestId, beforeMs, known } = await erased(2 * hourMs);
   const [one, other] = [await partsOf(), await partsOf()];
   const nextMs = await takeLookTurn(one);
   expect(nextMs).toBe(nowMs + hourMs);
@@ -394,13 +374,7 @@ it('looks once an hour, whichever process does, and not beside other work', asyn
 });
 
 it('looks again at once where it lost its lease meanwhile, and opens nothing', async () => {
-  nowMs = Math.max(nowMs, Date.now()) + 2 * hourMs;
-  const beforeMs = nowMs;
-  const { projectId } = await play();
-  const requestId = await ask(projectId);
-  const known = () => requests.get(erasureKey(requestId))?.record.status;
-  await untilCompleted(requestId);
-  await expect.poll(known).toBe('completed');
+  const { projectId, requestId, beforeMs, known } = await erased(2 * hourMs);
   await store(projectId, [['anon', 'page_view', randomUUID()]], beforeMs);
   const [parts, other] = [await partsOf(), await partsOf()];
   // It stands still within a statement until its lease is over, and another process takes the lease.

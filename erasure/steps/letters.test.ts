@@ -4,21 +4,20 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { buckets } from '../../platform/broker/buckets.ts';
-import { connectBroker, headers, type NatsConnection } from '../../platform/broker/nats.ts';
+import { headers, type NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import { deadLetterStream, deadLetterSubject } from '../../platform/broker/streams.ts';
-import { ensureTopology } from '../../platform/broker/topology.ts';
-import { type WatchedBucket, watchBucket } from '../../platform/broker/watched-bucket.ts';
-import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
+import type { DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { oneGroup } from '../../platform/clickhouse/groups.ts';
 import {
   type ErasureRecord,
   packIds,
-  readErasure,
   readErasureWork,
 } from '../../platform/erasure/erasure-record.ts';
 import { createLog } from '../../platform/log.ts';
 import { LeaseLost } from '../../platform/turns/held-record.ts';
+import { openErasureStores } from '../../test/harness/erasures/erasure-stores.ts';
 import { useBroker, useEngine } from '../../test/harness/servers/use-servers.ts';
 import { deliveries, storeAttempts } from '../../test/harness/tables/stored-attempts.ts';
 import type { ErasureParts, StepContext } from '../erasure-parts.ts';
@@ -34,16 +33,9 @@ let clickhouse: DatabaseClient;
 let requests: WatchedBucket<ErasureRecord>;
 
 beforeAll(async () => {
-  nats = await connectBroker(broker.url, log);
-  await ensureTopology(nats, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });
-  clickhouse = createClickHouse(engine.url, { log, maxConnections: 4 });
-  const bucket = await openBucket(nats, buckets.erasures, readErasure);
-  requests = await watchBucket(nats, bucket, { log });
-  return async () => {
-    await requests.close();
-    await clickhouse.close();
-    await nats.close();
-  };
+  const stores = await openErasureStores(broker.url, engine.url, log);
+  ({ nats, clickhouse, requests } = stores);
+  return () => stores.close();
 });
 
 async function partsOf(): Promise<ErasureParts> {

@@ -8,27 +8,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { buckets } from '../../platform/broker/buckets.ts';
-import { connectBroker, type KV, type NatsConnection } from '../../platform/broker/nats.ts';
+import type { KV, NatsConnection } from '../../platform/broker/nats.ts';
 import { openBucket } from '../../platform/broker/record-bucket.ts';
 import {
   deadLetterStream,
   deadLetterSubject,
   eventsLedgerKey,
 } from '../../platform/broker/streams.ts';
-import { ensureTopology, shardOf } from '../../platform/broker/topology.ts';
-import { type WatchedBucket, watchBucket } from '../../platform/broker/watched-bucket.ts';
-import { createClickHouse, type DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
+import { shardOf } from '../../platform/broker/topology.ts';
+import type { WatchedBucket } from '../../platform/broker/watched-bucket.ts';
+import type { DatabaseClient } from '../../platform/clickhouse/clickhouse.ts';
 import { Groups, oneGroup } from '../../platform/clickhouse/groups.ts';
 import { askForDeletion } from '../../platform/erasure/ask-for-deletion.ts';
 import {
   type ErasureRecord,
   erasureKey,
-  readErasure,
   readErasureWork,
   type Whole,
 } from '../../platform/erasure/erasure-record.ts';
 import { createLog } from '../../platform/log.ts';
 import { dueStream, dueSubject, webhookStreams } from '../../platform/webhooks/webhook-streams.ts';
+import { openErasureStores } from '../../test/harness/erasures/erasure-stores.ts';
 import { useBroker, useEngine } from '../../test/harness/servers/use-servers.ts';
 import { deathsTimeoutMs, everySteps, Mortal } from '../../test/harness/turns/mortal.ts';
 import type { ErasureParts } from '../erasure-parts.ts';
@@ -46,18 +46,10 @@ let requests: WatchedBucket<ErasureRecord>;
 let nowMs = Date.now();
 
 beforeAll(async () => {
-  nats = await connectBroker(broker.url, log);
-  await ensureTopology(nats, { eventsMaxBytes: 16 * 1_048_576, shards: 1 });
-  clickhouse = createClickHouse(engine.url, { log, maxConnections: 4 });
-  requests = await watchBucket(nats, await openBucket(nats, buckets.erasures, readErasure), {
-    log,
-  });
+  const stores = await openErasureStores(broker.url, engine.url, log);
+  ({ nats, clickhouse, requests } = stores);
   await (await openKv(buckets.ledger)).delete(eventsLedgerKey(0));
-  return async () => {
-    await requests.close();
-    await clickhouse.close();
-    await nats.close();
-  };
+  return () => stores.close();
 });
 
 const openKv = (name: string): Promise<KV> => nats.jetstream().views.kv(name, { bindOnly: true });

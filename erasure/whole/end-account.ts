@@ -36,6 +36,7 @@ export async function endAccount(parts: ErasureParts, customerId: string): Promi
   await customers.delete(customerId);
 }
 
+/** Of any version, because all that is theirs goes. */
 function readOwner(value: unknown): Owner | undefined {
   if (!isObject(value) || !hasTexts(value, ['customerId'])) return undefined;
   return { schemaVersion: 1, customerId: value.customerId };
