@@ -1,4 +1,4 @@
-// What a ready event takes of memory, of which an import holds a hundred thousand, and which drafts become none.
+// An import holds a hundred thousand ready events: how much memory each takes, and which drafts become none.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -3,7 +3,7 @@
 
 import type { EventDraft } from '../../ingest/compat/mapping/event-draft.ts';
 import type { IdentityCall } from '../../ingest/compat/mapping/identity-call.ts';
-import { minuteMs } from '../../platform/clock.ts';
+import { hourMs, minuteMs } from '../../platform/clock.ts';
 import type { ReadyEvent } from '../events/ready-event.ts';
 import type { Input } from '../files/open-input.ts';
 import type { Form, Row } from '../files/rows.ts';
@@ -34,7 +34,7 @@ export const reasons = {
 } as const;
 
 /** Another option of the zone moves times by at most this. */
-export const zoneDoubtMs = 27 * 3_600_000;
+export const zoneDoubtMs = 27 * hourMs;
 /**
  * What came live has the sender's clock where that was off by a minute at most, and the export has it set right by the
  * moments at which the vendor received: besides that minute the way of each request may take some.

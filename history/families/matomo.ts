@@ -50,7 +50,7 @@ function decode(value: unknown, sink: RowSink): string | undefined {
     kept++;
   }
   const [user, visitor] = [idText(value['userId']), idText(value['visitorId'])];
-  const startMs = 1_000 * (numberOf(value['firstActionTimestamp']) ?? 0);
+  const startMs = msOf(value['firstActionTimestamp']) ?? 0;
   if (user !== undefined && visitor !== undefined) {
     sink.call({ externalId: user, anonymousId: visitor }, startMs);
   }

@@ -39,7 +39,7 @@ function rowOf({ number, values, quoted }: OpenRow, header: readonly string[]): 
   return { number, value };
 }
 
-/** A row of which some lines are read. */
+/** A row some lines of which are read; the others are still to come. */
 interface OpenRow {
   number: number;
   values: string[];

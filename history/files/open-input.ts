@@ -30,7 +30,7 @@ const maxFiles = 100_000;
 const gzipMagic = '1f8b';
 const zipMagic = '504b0304';
 const parquetMagic = '50415231';
-/** By the first bytes, of which some forms have two: what a file is that is not read. */
+/** What an unreadable file is, by its first bytes in hex. Some forms begin in two ways. */
 const unreadable: ReadonlyMap<string, string> = new Map([
   ['28b52ffd', 'packed by zstd: unpack it first with `zstd -d`'],
   ['04224d18', 'packed by lz4: unpack it first with `lz4 -d`'],

@@ -10,7 +10,7 @@ import { profileNames } from './profile-names.ts';
 const engine = useEngine();
 const projectId = randomUUID();
 const deadline = { signal: new AbortController().signal, remainingMs: () => 60_000 };
-/** 48 MB of traits in a part, of which each tenth profile is asked for. */
+/** One part has 48 MB of traits; each tenth of its profiles is asked for. */
 const profiles = 1_600;
 const traitBytes = 30_000;
 const asked = profiles / 10;

@@ -5,7 +5,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { foldCase } from './fold-case.ts';
 
-/** `says`: what it means, in a line of its own. Those of a `group` follow each other below its name. */
+/** `says` is a line that tells what the value means. Suggestions of one `group` follow each other below its name. */
 export type Suggestion = {
   value: string;
   name?: string;
@@ -24,7 +24,7 @@ type ComboProps = {
   onTake?: (value: string) => void;
   placeholder?: string;
   hint?: string;
-  /** It was asked for just now: what is typed next is meant for it. */
+  /** The field was added just now: it takes the focus, because what is typed next is meant for it. */
   isNew?: boolean;
 };
 

@@ -148,7 +148,7 @@ const ofCountries: ReadonlySet<FilterOperator> = new Set([
   FilterOperator.NOT_IN,
 ]);
 
-/** A condition in words: "Country is Germany". `isAny`: what meets another one in its place counts, too. */
+/** A condition in words: "Country is Germany". `isAny`: events that meet another condition alone count, too. */
 export function inWords({ property, operator, values }: Condition, isAny = false): string {
   const known = operatorOf(operator);
   const isNotBots = property === botProperty && operator === FilterOperator.NOT_EQUALS;

@@ -6,7 +6,7 @@ import type { Facts } from '../read/property-types.ts';
 import type { Stored } from './insight-runs.ts';
 
 export class AskedTogether {
-  /** Stands for it where it is remembered: what was found is forgotten with its questions. */
+  /** Kept days remember this symbol in place of the object, which holds all that was found for its questions. */
   readonly token = Symbol('asked together');
   /** The moment until which all answers are complete. */
   readonly moments = new Found<number | undefined>();

@@ -56,7 +56,7 @@ function readsOf(question: Question, { condition, buckets }: Activity, range: Ra
   return [daysSql(question, cut.whole, buckets), ...cut.rest.map((part) => raw(part))];
 }
 
-/** The question of profiles: ofUsersSql asks for the segments, a user's profile once and not each of its events. */
+/** The question without its segments, which ofUsersSql asks for where a profile's user is known. */
 function beforeSegments(question: Question): Question {
   return { ...question, everyEvent: question.filterGroups };
 }

@@ -1,5 +1,5 @@
 // The statement of what profiles paid and of what led them here first: one for all profiles of a page. It reads the
-// days between their first event and their last one; within these, what the keys of the profiles leave of each kind.
+// days between their first event and their last one, and of each kind the rows that the keys of the profiles leave.
 
 import { type Bindings, createBindings } from '../../filters/bindings.ts';
 import { placeOf } from '../../filters/property-condition.ts';
