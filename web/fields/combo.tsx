@@ -39,6 +39,7 @@ export function Combo(props: ComboProps) {
   const fitting = fittingOf(props.suggestions, foldCase(typed));
   const isShown = isOpen && fitting.length > 0;
   const held = props.suggestions.find(({ value }) => value === props.value);
+  const more = saysMore(id, props.hint, typed ? undefined : held);
   const close = (): void => {
     setTyped('');
     setOpen(false);
@@ -75,12 +76,11 @@ export function Combo(props: ComboProps) {
         aria-expanded={isShown}
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
-        aria-describedby={`${id}-more`}
+        aria-describedby={more ? `${id}-more` : undefined}
         aria-activedescendant={isShown && at >= 0 ? `${id}-${at}` : undefined}
         placeholder={props.placeholder}
         value={typed || (held?.name ?? props.value)}
-        onInput={(event) => {
-          const text = event.currentTarget.value;
+        onInput={({ currentTarget: { value: text } }) => {
           props.onValue(meantBy(text, props.suggestions));
           setTyped(text);
           setOpen(true);
@@ -95,7 +95,7 @@ export function Combo(props: ComboProps) {
         onKeyDown={onKeyDown}
       />
       {listOf({ id, at, isShown, fitting, take, label: props.label })}
-      {saysMore(id, props.hint, typed ? undefined : held)}
+      {more}
     </div>
   );
 }
