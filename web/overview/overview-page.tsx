@@ -39,7 +39,7 @@ import {
 import { FigureTile } from './figure-tile.tsx';
 import { Goals } from './goals.tsx';
 import { type Measure, measures } from './measures.ts';
-import { cards } from './rankings/cards.ts';
+import { type Card, cards } from './rankings/cards.ts';
 import { RankingCard, type RankingProps } from './rankings/ranking-card.tsx';
 import '../styles/overview.css';
 import '../styles/results.css';
@@ -71,44 +71,46 @@ export function Page({ params }: PageProps) {
         isUpdating={board !== undefined && isLoading}
       />
       <BoardFault of={overview} />
-      {isBare ? (
-        <NoEvents projectId={projectId} />
-      ) : (
-        <div class="overview" aria-busy={!bots || isLoading || courses.isLoading}>
+      <div class="overview" aria-busy={!bots || isLoading || courses.isLoading}>
+        {isBare ? (
+          <NoEvents projectId={projectId} />
+        ) : (
           <Figures board={board} courses={courses.data} chosen={measure} />
-          {measure ? (
-            <ChartCard
-              projectId={projectId}
-              board={board}
-              measure={measure}
-              course={courses.data?.get(measure.id)}
-              fault={measure.inCourse === undefined ? courses.error : undefined}
-              note={cookieless === true ? <Cookieless isCounted={isCounted} /> : null}
-              questionHref={furtherHref(measure.trend)}
-              onOpen={(rows) => open(measure.trend, rows)}
-            />
-          ) : null}
-          <Rankings
-            asked={{
-              ...{ projectId, conditions: asked, segments, includeCookieless: isCounted },
-              key: `${questionKey(projectId, asked)} ${isCounted}`,
-              time: isLoading || !bots ? undefined : board?.time,
-            }}
+        )}
+        {measure && !isBare ? (
+          <ChartCard
+            projectId={projectId}
             board={board}
-            hrefOf={hrefOf}
-            questionOf={furtherHref}
-            onFilter={(condition) => setConditions(withCondition(conditions, condition))}
-            onKind={(kind) => navigate(listHref(projectId, 'events', { kind }))}
-          >
-            <Goals
-              key={projectId}
-              projectId={projectId}
-              conditions={bots && asked}
-              includeCookieless={isCounted}
-            />
-          </Rankings>
-        </div>
-      )}
+            measure={measure}
+            course={courses.data?.get(measure.id)}
+            fault={measure.inCourse === undefined ? courses.error : undefined}
+            note={cookieless === true ? <Cookieless isCounted={isCounted} /> : null}
+            questionHref={furtherHref(measure.trend)}
+            onOpen={(rows) => open(measure.trend, rows)}
+          />
+        ) : null}
+        <Rankings
+          cards={isBare ? [] : cards}
+          asked={{
+            ...{ projectId, conditions: asked, segments, includeCookieless: isCounted },
+            key: `${questionKey(projectId, asked)} ${isCounted}`,
+            time: isLoading || !bots ? undefined : board?.time,
+          }}
+          board={board}
+          hrefOf={hrefOf}
+          questionOf={furtherHref}
+          onFilter={(condition) => setConditions(withCondition(conditions, condition))}
+          onKind={(kind) => navigate(listHref(projectId, 'events', { kind }))}
+        >
+          {/* Here without events too: a goal may be made before its first one comes. */}
+          <Goals
+            key={projectId}
+            projectId={projectId}
+            conditions={bots && asked}
+            includeCookieless={isCounted}
+          />
+        </Rankings>
+      </div>
     </>
   );
 }
@@ -151,13 +153,17 @@ function Head({ isUpdating, ...filters }: HeadProps & { isUpdating: boolean }) {
 }
 
 /** The cards of rankings, and the one of goals at their end. */
-function Rankings(props: RankingProps & { children: ComponentChildren }) {
+function Rankings({
+  cards,
+  children,
+  ...props
+}: RankingProps & { cards: readonly Card[]; children: ComponentChildren }) {
   return (
     <div class="rankings">
       {cards.map((card) => (
         <RankingCard key={card.name} {...props} card={card} />
       ))}
-      {props.children}
+      {children}
     </div>
   );
 }

@@ -83,7 +83,8 @@ async function storeOne(page: Page, stack: Stack, click: number): Promise<void> 
 
 /** Milliseconds from the click to the frame in which no tile waits any more. */
 async function openOverview(page: Page, project: string): Promise<number> {
-  const selector = JSON.stringify(`nav a[href="${project}"]`);
+  // The range goes with the link.
+  const selector = JSON.stringify(`nav a[href="${project}?range=30d"]`);
   const tookMs = await page.evaluate<number>(`new Promise((done) => {
     const begunMs = performance.now();
     document.querySelector(${selector}).click();
