@@ -20,6 +20,7 @@ export function Dialog(props: {
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useId();
+  const isPressedOutside = useRef(false);
   // Before the next key is read: who types at once after opening types into the dialog.
   useLayoutEffect(() => {
     const opener = document.activeElement;
@@ -37,8 +38,13 @@ export function Dialog(props: {
       class={`${props.side ? 'drawer' : 'modal'} ${props.class ?? ''}`}
       aria-labelledby={title}
       onClose={props.onClose}
-      onClick={(event) => {
-        if (event.target === dialog.current) dialog.current?.close();
+      onPointerDown={(event) => {
+        isPressedOutside.current = event.target === dialog.current;
+      }}
+      // A press that began in the dialog, as when text is marked, and ended outside is a click on what holds both.
+      onClick={() => {
+        if (isPressedOutside.current) dialog.current?.close();
+        isPressedOutside.current = false;
       }}
     >
       <div class="dialog-body">
