@@ -106,6 +106,7 @@ describe('imports', () => {
     ['test/harness/x.ts', '../../sql/y.ts'],
     ['sdk/browser/x.ts', '../../proto/wire/click-ids.ts'],
     ['web/ui/x.tsx', '../../proto/gen/y_pb.js'],
+    ['web/ui/x.tsx', '../../platform/words/y.ts'],
   ])('of %s: %s is allowed', (path, specifier) => {
     expect(wrongImports([fileOf(path, `import { y } from '${specifier}';`)])).toEqual([]);
   });

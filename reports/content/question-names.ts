@@ -1,6 +1,19 @@
 // What a question, its series and its groups are called in a mail.
 
 import {
+  aggregationNames,
+  directName,
+  metricNames,
+  noCurrencyName,
+  othersName,
+  revenueNames,
+  typeNames,
+} from '../../platform/words/insight-words.ts';
+import {
+  kindName as kindWords,
+  valueName as valueWords,
+} from '../../platform/words/value-words.ts';
+import {
   AggregationType,
   type InsightQuerySpec,
   InsightType,
@@ -12,67 +25,15 @@ import { lineInMail } from './text-in-mail.ts';
 
 const maxNameCharacters = 80;
 
-const metrics: Record<SessionMetric, string> = {
-  [SessionMetric.UNSPECIFIED]: 'Visits',
-  [SessionMetric.SESSIONS]: 'Visits',
-  [SessionMetric.AVG_DURATION]: 'Visit duration',
-  [SessionMetric.BOUNCE_RATE]: 'Bounce rate',
-  [SessionMetric.ENTRY]: 'Entries',
-  [SessionMetric.EXIT]: 'Exits',
-  [SessionMetric.AVG_EVENTS_PER_SESSION]: 'Events per visit',
-};
-
-const aggregations: Record<AggregationType, string> = {
-  [AggregationType.UNSPECIFIED]: '',
-  [AggregationType.TOTAL]: '',
-  [AggregationType.UNIQUE_USERS]: 'users',
-  [AggregationType.PER_USER_AVG]: 'events per user',
-  [AggregationType.SUM]: 'sum',
-  [AggregationType.AVG]: 'average',
-  [AggregationType.MIN]: 'minimum',
-  [AggregationType.MAX]: 'maximum',
-  [AggregationType.MEDIAN]: 'median',
-  [AggregationType.P75]: '75th percentile',
-  [AggregationType.P90]: '90th percentile',
-  [AggregationType.P95]: '95th percentile',
-  [AggregationType.P99]: '99th percentile',
-  [AggregationType.DISTINCT_VALUES]: 'unique values',
-  [AggregationType.SUM_PER_USER]: 'sum per user',
-  [AggregationType.AVG_PER_USER]: 'average of users’ averages',
-};
-
-const types: Record<InsightType, string> = {
-  [InsightType.UNSPECIFIED]: 'Question',
-  [InsightType.TRENDS]: 'Trends',
-  [InsightType.SEGMENTATION]: 'Segmentation',
-  [InsightType.FUNNEL]: 'Funnel',
-  [InsightType.RETENTION]: 'Retention',
-  [InsightType.USER_FLOW]: 'User flow',
-  [InsightType.TOP_K]: 'Top K',
-  [InsightType.LIFECYCLE]: 'Lifecycle',
-  [InsightType.STICKINESS]: 'Stickiness',
-  [InsightType.REVENUE]: 'Revenue',
-};
-
 /** Of a tile without a title. */
 export function questionName(spec: InsightQuerySpec): string {
-  return spec.session ? metrics[spec.session.metric] : types[spec.insightType];
+  return spec.session ? metricNames[spec.session.metric] : typeNames[spec.insightType];
 }
 
-/** A kind as people say it: `page_view` and `page.view` are "Page view". */
+/** Of a kind, in a line of a mail. */
 export function kindName(kind: string): string {
-  if (kind === '') return 'Any event';
-  const words = lineInMail(kind.replace(/_|\.(?=[a-z])/giu, ' '), maxNameCharacters);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return lineInMail(kindWords(kind), maxNameCharacters);
 }
-
-const revenues: Record<RevenueMeasure, string> = {
-  [RevenueMeasure.UNSPECIFIED]: 'revenue',
-  [RevenueMeasure.TOTAL]: 'revenue',
-  [RevenueMeasure.PER_USER]: 'revenue per user',
-  [RevenueMeasure.PER_PAYING_USER]: 'revenue per paying user',
-  [RevenueMeasure.PAYMENTS]: 'payments',
-};
 
 export interface SeriesOf {
   eventIndex: number;
@@ -91,7 +52,7 @@ export function seriesName(spec: InsightQuerySpec, series: SeriesOf): string {
   const isOfRevenue = spec.insightType === InsightType.REVENUE;
   if (spec.breakdowns.length === 0 && !isOfRevenue) return own;
   const { currency } = series;
-  const named = currency === undefined ? 'no currency' : lineInMail(currency, maxNameCharacters);
+  const named = currency === undefined ? noCurrencyName : lineInMail(currency, maxNameCharacters);
   const money = isOfRevenue ? [named] : [];
   const values = spec.breakdowns.length === 0 ? [] : [groupName(spec, series)];
   const group = [...money, ...values].join(' · ');
@@ -104,7 +65,7 @@ function ownName(spec: InsightQuerySpec, { eventIndex, formulaIndex }: SeriesOf)
     const { displayName = '', expression = '' } = spec.formulas[formulaIndex] ?? {};
     return lineInMail(displayName || expression, maxNameCharacters);
   }
-  if (spec.session) return metrics[spec.session.metric];
+  if (spec.session) return metricNames[spec.session.metric];
   const {
     event,
     aggregation = AggregationType.TOTAL,
@@ -114,7 +75,7 @@ function ownName(spec: InsightQuerySpec, { eventIndex, formulaIndex }: SeriesOf)
   const isEvery = kind === '' && kinds.length === 0;
   const name = kinds.length > 0 ? kinds.map(kindName).join(' or ') : kindName(kind);
   if (spec.insightType === InsightType.REVENUE) {
-    const measure = revenues[spec.events[eventIndex]?.revenue ?? RevenueMeasure.TOTAL];
+    const measure = revenueNames[spec.events[eventIndex]?.revenue ?? RevenueMeasure.TOTAL];
     return isEvery ? kindName(measure) : `${name}: ${measure}`;
   }
   if (aggregation <= AggregationType.TOTAL) return isEvery ? 'Events' : name;
@@ -124,7 +85,7 @@ function ownName(spec: InsightQuerySpec, { eventIndex, formulaIndex }: SeriesOf)
     return days > 1 ? `${users} of ${days} days` : users;
   }
   const of = aggregationProperty ? ` of ${lineInMail(aggregationProperty, maxNameCharacters)}` : '';
-  return `${name}: ${aggregations[aggregation]}${of}`;
+  return `${name}: ${aggregationNames[aggregation]}${of}`;
 }
 
 /** The values of a group in the order of the question's breakdowns. */
@@ -132,28 +93,23 @@ export function groupName(
   spec: InsightQuerySpec,
   { breakdown, isOthers }: Pick<SeriesOf, 'breakdown' | 'isOthers'>,
 ): string {
-  if (isOthers) return 'All others';
+  if (isOthers) return othersName;
   if (spec.breakdowns.length === 0) return 'All';
   return spec.breakdowns
     .map(({ property }) => {
       const value = breakdown[property];
       const isDirect = spec.session && property === '$referrerDomain' && value === undefined;
-      return isDirect ? 'Direct / none' : valueName(property, value);
+      return isDirect ? directName : valueName(property, value);
     })
     .join(' · ');
 }
 
-const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
-
-/** A value of a property; a country by its name. */
+/** A value of a property in a line of a mail. */
 export function valueName(property: string, value: string | undefined): string {
-  if (value === undefined) return '(none)';
   // "in" and "not in"; the tile's title says which.
-  if (property.startsWith('segment.')) {
-    return lineInMail(`${value} the segment`, maxNameCharacters);
-  }
-  if (property === '$country' && /^[A-Z]{2}$/.test(value)) return countries.of(value) ?? value;
-  return value === '' ? '(empty)' : lineInMail(value, maxNameCharacters);
+  const isOfSegment = value !== undefined && property.startsWith('segment.');
+  const words = isOfSegment ? `${value} the segment` : valueWords(property, value);
+  return lineInMail(words, maxNameCharacters);
 }
 
 /** How the question's values are written. */

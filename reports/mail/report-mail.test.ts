@@ -85,6 +85,24 @@ describe('shows', () => {
       ['not in the segment', '7'],
     ],
     [
+      'a tile without a title by its form, and values in the words of the pages',
+      tileOf(
+        '',
+        { ...paths, topK: { dimension: TopKQuery_Dimension.PROPERTY, property: '$deviceType' } },
+        topK([['mobile', 3]]),
+      ),
+      ['Top values', 'Mobile'],
+    ],
+    [
+      'a language by its name',
+      tileOf(
+        'Readers',
+        { ...number, breakdowns: [{ property: '$language' }] },
+        segments(7, { $language: 'de-DE' }),
+      ),
+      ['German (de-DE)'],
+    ],
+    [
       'groups with the change of each',
       tileOf(
         'Pages',

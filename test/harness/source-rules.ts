@@ -55,8 +55,8 @@ const mayImport: Record<string, readonly string[]> = {
   // The browser's client and node's are for other people's programs: they import nothing. What the browser's bundle
   // takes along is named below.
   sdk: [],
-  // The pages know the service by the generated code of its definitions only.
-  web: ['proto/gen'],
+  // The pages know the service by the generated code of its definitions only; mails say the same words.
+  web: ['proto/gen', 'platform/words'],
   // The demo describes its visits by the pipeline's own steps.
   demo: ['proto', 'platform', 'sdk', 'pipeline/enrich'],
   // An import maps, checks and describes its events by what live events pass, and is a command as the demo is.

@@ -1,6 +1,7 @@
 // A ranking: a bar behind each name, its figure and its share. Each row may open what it counts.
 
 import type { ComponentChildren } from 'preact';
+import { absentName } from '../../platform/words/insight-words.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { percent, shortFigure } from '../ui/figures.ts';
 
@@ -35,7 +36,7 @@ export function BarList(props: {
             {bar.isRest ? null : <i style={{ width: `${(bar.value / most) * 100}%` }} />}
             {bar.mark}
             <span class="clip grow" title={bar.name}>
-              {bar.label ?? (readablePath(bar.name) || '(none)')}
+              {bar.label ?? (readablePath(bar.name) || absentName)}
             </span>
             <small>{total > 0 ? percent(bar.value / total) : ''}</small>
             <b>{format(bar.value)}</b>

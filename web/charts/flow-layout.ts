@@ -1,6 +1,7 @@
 // Places of a user flow's nodes and bands: a column for each step, nodes from the greatest down, bands as wide as they
 // count.
 
+import { othersName } from '../../platform/words/insight-words.ts';
 import type { UserFlowResult } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 
 export type FlowNode = {
@@ -33,7 +34,7 @@ export function layFlow({ nodes, links }: UserFlowResult, heightPx: number): Flo
   for (const { id, isOthers } of nodes) {
     const cut = id.indexOf(':');
     const step = Number.parseInt(id, 10);
-    const name = isOthers || cut < 0 ? 'All others' : id.slice(cut + 1) || '(empty)';
+    const name = isOthers || cut < 0 ? othersName : id.slice(cut + 1) || '(empty)';
     const value = Math.max(into.get(id) ?? 0, out.get(id) ?? 0);
     // All of its ways are among the smallest, which the answer leaves out: it would stand there as 0.
     if (value === 0) continue;

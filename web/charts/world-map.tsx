@@ -3,7 +3,7 @@
 
 import { countries, viewBox } from 'virtual:world';
 import { useEffect, useRef } from 'preact/hooks';
-import { countryName } from '../text/country-name.ts';
+import { countryName } from '../../platform/words/value-words.ts';
 import { figure } from '../ui/figures.ts';
 import '../styles/world-map.css';
 

@@ -1,13 +1,13 @@
 // One condition of a filter as pages keep it: in the address, as short JSON, and on the wire.
 
 import { create } from '@bufbuild/protobuf';
+import { countryName } from '../../platform/words/value-words.ts';
 import {
   FilterOperator,
   type PropertyFilter,
   PropertyFilterSchema,
   PropertySource,
 } from '../../proto/gen/common/v1/filter_pb.js';
-import { countryName } from '../text/country-name.ts';
 import { readablePath } from '../text/readable-path.ts';
 
 /** Events of bots have it. */

@@ -1,8 +1,8 @@
 // Kinds of events as chips, with a field that adds one.
 
 import { useState } from 'preact/hooks';
+import { kindName } from '../../platform/words/value-words.ts';
 import { Combo } from '../fields/combo.tsx';
-import { kindName } from '../text/namer.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from './schema.ts';

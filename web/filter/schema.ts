@@ -3,6 +3,7 @@
 import { createClient } from '@connectrpc/connect';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { kindName } from '../../platform/words/value-words.ts';
 import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
 import type { SeenKind, SeenProperty } from '../../proto/gen/common/v1/filter_schema_pb.js';
 import { InsightsService } from '../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -10,7 +11,6 @@ import { inProject, transport } from '../client.ts';
 import type { Suggestion } from '../fields/combo.tsx';
 import { type Resource, useResource } from '../resource.ts';
 import { meaningOf } from '../text/kind-meanings.ts';
-import { kindName } from '../text/namer.ts';
 import { inGroups } from '../text/property-groups.ts';
 import { readablePath } from '../text/readable-path.ts';
 import { formatTime, toDate } from '../time/time.tsx';

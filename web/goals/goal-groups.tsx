@@ -1,6 +1,7 @@
 // One goal by source and page: the visits that reached it, and their share of all visits that began so.
 
 import { useState } from 'preact/hooks';
+import { othersName } from '../../platform/words/insight-words.ts';
 import type { Goal, GoalGroup } from '../../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { inProject } from '../client.ts';
 import { useResource } from '../resource.ts';
@@ -92,7 +93,7 @@ function Groups(props: { name: string; lacking: string; groups: readonly GoalGro
           {groups.map(({ value, isOthers, visits = 0, visitRate }) => (
             <tr key={isOthers ? 'others' : `value ${value}`}>
               <th scope="row">
-                {isOthers ? 'All others' : value === undefined ? lacking : readablePath(value)}
+                {isOthers ? othersName : value === undefined ? lacking : readablePath(value)}
               </th>
               <td class="number">{shortFigure(visits)}</td>
               <td class="number">{visitRate === undefined ? '–' : percent(visitRate)}</td>

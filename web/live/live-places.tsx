@@ -2,10 +2,10 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { countryName } from '../../platform/words/value-words.ts';
 import { BarList } from '../charts/bar-list.tsx';
 import { ValueMark } from '../marks/value-mark.tsx';
 import { loadCode } from '../shell/load-code.ts';
-import { countryName } from '../text/country-name.ts';
 import { plural } from '../ui/figures.ts';
 import type { Figures } from './figures.ts';
 import { visitorsOf } from './live-figures.tsx';

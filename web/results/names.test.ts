@@ -60,6 +60,7 @@ it('values of the service are said as titles, countries and languages by their n
   expect(valueName('plan', 'pro')).toBe('pro');
   expect(valueName('$country', 'DE')).toBe('Germany');
   expect(valueName('$language', 'de')).toBe('German (de)');
+  expect(valueName('$language', 'de-DE')).toBe('German (de-DE)');
   expect(valueName('$language', 'zz-!!')).toBe('zz-!!');
   expect(valueName('$language', '')).toBe('(empty)');
   expect(valueName('$channel', undefined)).toBe('(none)');

@@ -1,5 +1,14 @@
 // Words and formats of a question's figures: what a series, a group and a value are called.
 
+import {
+  aggregationNames,
+  directName,
+  metricNames,
+  noCurrencyName,
+  othersName,
+  revenueNames,
+} from '../../platform/words/insight-words.ts';
+import { kindName, valueName as plainValueName } from '../../platform/words/value-words.ts';
 import type { EventFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
@@ -12,52 +21,8 @@ import {
 import type { Unit } from '../charts/plot/value-axis.ts';
 import { segmentName, segmentOf } from '../filter/segment-names.ts';
 import { sourceName } from '../sources/source-of.ts';
-import { countryName } from '../text/country-name.ts';
-import { kindName, kindNamer } from '../text/namer.ts';
+import { kindNamer } from '../text/namer.ts';
 import { milliseconds, percent, shortFigure } from '../ui/figures.ts';
-
-export const othersName = 'All others';
-export const absentName = '(none)';
-/** A visit without referrer. */
-export const directName = 'Direct / none';
-const noCurrencyName = 'no currency';
-
-const aggregations: Record<AggregationType, string> = {
-  [AggregationType.UNSPECIFIED]: 'events',
-  [AggregationType.TOTAL]: 'events',
-  [AggregationType.UNIQUE_USERS]: 'users',
-  [AggregationType.PER_USER_AVG]: 'events per user',
-  [AggregationType.SUM]: 'sum',
-  [AggregationType.AVG]: 'average',
-  [AggregationType.MIN]: 'minimum',
-  [AggregationType.MAX]: 'maximum',
-  [AggregationType.MEDIAN]: 'median',
-  [AggregationType.P75]: '75th percentile',
-  [AggregationType.P90]: '90th percentile',
-  [AggregationType.P95]: '95th percentile',
-  [AggregationType.P99]: '99th percentile',
-  [AggregationType.DISTINCT_VALUES]: 'unique values',
-  [AggregationType.SUM_PER_USER]: 'sum per user',
-  [AggregationType.AVG_PER_USER]: 'average of users’ averages',
-};
-
-const measures: Record<RevenueMeasure, string> = {
-  [RevenueMeasure.UNSPECIFIED]: 'revenue',
-  [RevenueMeasure.TOTAL]: 'revenue',
-  [RevenueMeasure.PER_USER]: 'revenue per user',
-  [RevenueMeasure.PER_PAYING_USER]: 'revenue per paying user',
-  [RevenueMeasure.PAYMENTS]: 'payments',
-};
-
-export const metricNames: Record<SessionMetric, string> = {
-  [SessionMetric.UNSPECIFIED]: 'Visits',
-  [SessionMetric.SESSIONS]: 'Visits',
-  [SessionMetric.AVG_DURATION]: 'Visit duration',
-  [SessionMetric.BOUNCE_RATE]: 'Bounce rate',
-  [SessionMetric.ENTRY]: 'Entries',
-  [SessionMetric.EXIT]: 'Exits',
-  [SessionMetric.AVG_EVENTS_PER_SESSION]: 'Events per visit',
-};
 
 /** One bucket of time: "day". */
 export const bucketNames: Record<Granularity, string> = {
@@ -106,37 +71,18 @@ function isSplit(spec: InsightQuerySpec): boolean {
 }
 
 /**
- * A value of a property; a country by its name, "not in Buyers" of a segment, a host by its site: several may be of one
- * site, unless the name `isExact`.
+ * A value of a property; "not in Buyers" of a segment, a host by its site: several may be of one site, unless the name
+ * `isExact`.
  */
 export function valueName(property: string, value: string | undefined, isExact = true): string {
-  if (value === undefined) return absentName;
-  if (property === '$referrerDomain' && value !== '') {
+  if (property === '$referrerDomain' && value) {
     const name = sourceName(value);
     return isExact && name !== value ? `${name} (${value})` : name;
   }
-  const segment = segmentOf(property);
-  if (segment !== undefined) return `${value} ${segmentName(segment)}`;
-  if (property === '$country' && value !== '') return countryName(value);
-  if (lowerCase.has(property)) return value.charAt(0).toUpperCase() + value.slice(1);
-  if (property === '$language') return languageName(value);
-  return value === '' ? '(empty)' : value;
-}
-
-/** Their values are words of the service, which are stored in lower case. */
-const lowerCase: ReadonlySet<string> = new Set(['$channel', '$deviceType', '$viewport']);
-
-const languages = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' });
-
-/** "German (de-DE)": two tags of one language stay apart. */
-function languageName(tag: string): string {
-  if (!/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/.test(tag)) return tag === '' ? '(empty)' : tag;
-  try {
-    const name = languages.of(tag);
-    return name === undefined || name === tag ? tag : `${name} (${tag})`;
-  } catch {
-    return tag;
-  }
+  const segment = value === undefined ? undefined : segmentOf(property);
+  return segment === undefined
+    ? plainValueName(property, value)
+    : `${value} ${segmentName(segment)}`;
 }
 
 /** The kinds of one of a question's events, told apart from those of its others. */
@@ -154,7 +100,7 @@ function eventName(spec: InsightQuerySpec, index: number): string {
   const name = kindsName(spec, event?.event);
   const isEvery = kind === '' && kinds.length === 0;
   if (isOfRevenue(spec)) {
-    const measure = measures[event?.revenue ?? RevenueMeasure.TOTAL];
+    const measure = revenueNames[event?.revenue ?? RevenueMeasure.TOTAL];
     return isEvery ? kindName(measure) : `${name}: ${measure}`;
   }
   const aggregation = event?.aggregation ?? AggregationType.TOTAL;
@@ -165,7 +111,7 @@ function eventName(spec: InsightQuerySpec, index: number): string {
     return days > 1 ? `${users} of ${days} days` : users;
   }
   const property = event?.aggregationProperty ? ` of ${event.aggregationProperty}` : '';
-  return `${name}: ${aggregations[aggregation]}${property}`;
+  return `${name}: ${aggregationNames[aggregation]}${property}`;
 }
 
 /** A series of TRENDS or SEGMENTATION. Equal names get their place, so that each is the name of one. */
@@ -248,17 +194,3 @@ export function unitOf({ session }: InsightQuerySpec): Unit {
   if (session?.metric === SessionMetric.BOUNCE_RATE) return 'share';
   return session?.metric === SessionMetric.AVG_DURATION ? 'seconds' : 'number';
 }
-
-/** What each form of a question is for, as its heading says. */
-export const typeNames: Record<InsightType, string> = {
-  [InsightType.UNSPECIFIED]: 'Insight',
-  [InsightType.TRENDS]: 'Trends',
-  [InsightType.SEGMENTATION]: 'Segmentation',
-  [InsightType.FUNNEL]: 'Funnel',
-  [InsightType.RETENTION]: 'Retention',
-  [InsightType.USER_FLOW]: 'Paths',
-  [InsightType.TOP_K]: 'Top values',
-  [InsightType.LIFECYCLE]: 'Lifecycle',
-  [InsightType.STICKINESS]: 'Stickiness',
-  [InsightType.REVENUE]: 'Revenue',
-};

@@ -1,5 +1,7 @@
 // The greatest groups. Groups of persons open the person.
 
+import { absentName, othersName } from '../../platform/words/insight-words.ts';
+import { kindName } from '../../platform/words/value-words.ts';
 import {
   TopKQuery_Dimension as Dimension,
   type InsightQuerySpec,
@@ -7,12 +9,12 @@ import {
   type TopKRow,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
-import { exactKindName, kindName, namer } from '../text/namer.ts';
+import { exactKindName, namer } from '../text/namer.ts';
 import { userName } from '../text/user-name.ts';
 import { hasShares } from './drawings/drawings.ts';
 import { Ranking } from './drawings/ranking.tsx';
 import { GroupMark } from './group-mark.tsx';
-import { absentName, othersName, valueName } from './names.ts';
+import { valueName } from './names.ts';
 import type { Rows, Shown } from './shown.ts';
 
 export function TopList(shown: Shown<TopKResult>) {

@@ -1,6 +1,7 @@
 // How far a project's set-up has come, told by its live stream, by what is stored and by what IngestHealth says.
 
 import { useEffect, useState } from 'preact/hooks';
+import { kindName } from '../../platform/words/value-words.ts';
 import {
   type IngestHealthResponse,
   type Refusal,
@@ -9,7 +10,6 @@ import {
 } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject } from '../client.ts';
 import { activity, openFeed } from '../feed/live-feed.ts';
-import { kindName } from '../text/namer.ts';
 import { toDate } from '../time/time.tsx';
 
 /** When it was seen, and what it was; undefined while it was not. */

@@ -1,5 +1,7 @@
 // Names that tell what they name apart from all else in one answer, list or picker.
 
+import { kindName } from '../../platform/words/value-words.ts';
+
 /**
  * `nameOf` of each, and the exact one, which nothing else has, where others of `all` have the same name. `all` may name
  * one thing several times.
@@ -18,13 +20,6 @@ export function namer<T>(
     const name = nameOf(one, false);
     return nameOf(one, (exactNames.get(name)?.size ?? 0) > 1);
   };
-}
-
-/** A kind as people say it: `page_view` and `page.view` are "Page view". Empty is every kind. */
-export function kindName(kind: string): string {
-  if (kind === '') return 'Any event';
-  const words = kind.replace(/_|\.(?=[a-z])/giu, ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Of kinds by their titles: "Page view", and "Page view (page.view)" where another one is called so too. */

@@ -1,8 +1,8 @@
 // How a visit is told.
 
 import type { Duration } from '@bufbuild/protobuf/wkt';
+import { directName } from '../../platform/words/insight-words.ts';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { directName } from '../results/names.ts';
 import { sourceName } from '../sources/source-of.ts';
 import { milliseconds } from '../ui/figures.ts';
 

@@ -1,5 +1,6 @@
 // SEGMENTATION and TOP_K: a figure, or the greatest groups with bars.
 
+import { othersName } from '../../../platform/words/insight-words.ts';
 import {
   TopKQuery_Dimension as Dimension,
   type InsightQuerySpec,
@@ -36,7 +37,7 @@ export function partOfTopK(asked: Answered<TopKResult>): ReportPart {
 }
 
 function rowName(spec: InsightQuerySpec, row: TopKRow, index: number): string {
-  if (row.isOthers) return 'All others';
+  if (row.isOthers) return othersName;
   const dimension = spec.topK?.dimension;
   switch (dimension) {
     case Dimension.EVENT_KIND:

@@ -3,6 +3,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
+import { kindName } from '../../../platform/words/value-words.ts';
 import {
   EventFilterSchema,
   FilterOperator,
@@ -16,7 +17,7 @@ import {
 import { inProject, transport } from '../../client.ts';
 import { botProperty } from '../../filter/condition.ts';
 import { isEmpty } from '../../filter/segment-names.ts';
-import { kindName, kindNamer } from '../../text/namer.ts';
+import { kindNamer } from '../../text/namer.ts';
 import type { Ranking } from './cards.ts';
 import type { MoreRow } from './joined.ts';
 import { canExclude, namedLike, narrowedTo, oneOf, type Texts } from './narrowing.ts';

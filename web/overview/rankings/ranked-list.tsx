@@ -1,5 +1,6 @@
 // The rows of a ranking with two measures, and a bar behind each name. A row filters by what it stands for.
 
+import { absentName } from '../../../platform/words/insight-words.ts';
 import { ValueMark } from '../../marks/value-mark.tsx';
 import { sourceOf } from '../../sources/source-of.ts';
 import { readablePath } from '../../text/readable-path.ts';
@@ -64,7 +65,7 @@ export function RankedList(props: DrawnRanking & { total: number; most: number }
 function RowName({ ranking, row }: { ranking: Ranking; row: RankedRow }) {
   const { property, isOfSites } = ranking;
   const [text] = row.texts;
-  const stored = row.texts.map((one) => one ?? '(none)').join(', ');
+  const stored = row.texts.map((one) => one ?? absentName).join(', ');
   const isSite = isOfSites && text !== undefined && sourceOf(text) !== undefined;
   return (
     <>

@@ -1,5 +1,7 @@
 // The rows of a ranking: of the built-in board where it has them, else asked for, with their second measure.
 
+import { directName } from '../../../platform/words/insight-words.ts';
+import { kindName } from '../../../platform/words/value-words.ts';
 import type {
   RenderedTime,
   RenderResponse,
@@ -12,9 +14,9 @@ import type { Condition } from '../../filter/condition.ts';
 import { type SegmentFilter, withSegments } from '../../filter/segment-names.ts';
 import { timeKey } from '../../question/board-time.ts';
 import { useResource } from '../../resource.ts';
-import { directName, valueName } from '../../results/names.ts';
+import { valueName } from '../../results/names.ts';
 import { sourceOf } from '../../sources/source-of.ts';
-import { exactKindName, kindName, namer } from '../../text/namer.ts';
+import { exactKindName, namer } from '../../text/namer.ts';
 import { answerOf, askQuestion, groupsOf as filterGroupsOf, resultOf } from '../board.ts';
 import { mostGroups, type Ranking } from './cards.ts';
 import { cutRows, groupsOf, type RankedRow, rankedRows, withSites } from './rows.ts';

@@ -2,6 +2,7 @@
 // (ProfileWorth); what a visit brought is added up here, of the events that are shown. A payment is an event with a
 // number in `amount`, as in questions of revenue (docs/insights.md); refunds are negative ones.
 
+import { noCurrencyName } from '../../../platform/words/insight-words.ts';
 import type { ActivityEvent } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import type { CurrencySum } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { textOf } from '../../event/value.ts';
@@ -42,7 +43,7 @@ export function sumText({ amount, currency }: Sum): string {
 }
 
 function moneyText(sum: Decimal, currency: string | undefined): string {
-  return `${decimalText(sum)} ${currency || 'no currency'}`;
+  return `${decimalText(sum)} ${currency || noCurrencyName}`;
 }
 
 function amountOf({ customProperties }: Payer): Decimal | undefined {

@@ -1,11 +1,11 @@
 // How a user's first source reads, in the list and on the user's page.
 
+import { directName } from '../../../platform/words/insight-words.ts';
 import type {
   FirstSource,
   ProfileWorth,
 } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { MarkedSource } from '../../marks/marked.tsx';
-import { directName } from '../../results/names.ts';
 import { sourceName } from '../../sources/source-of.ts';
 
 /** "Google, newsletter / email": the site by its name, and then source and medium of a campaign. */

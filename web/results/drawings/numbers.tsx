@@ -1,5 +1,6 @@
 // Values in large letters, one for each name, with the change from the range before.
 
+import { absentName } from '../../../platform/words/insight-words.ts';
 import { readablePath } from '../../text/readable-path.ts';
 import { figure } from '../../ui/figures.ts';
 import { Change } from '../change.tsx';
@@ -19,7 +20,7 @@ export function Numbers(props: {
     <div class="big-figures">
       {values.map(({ name, value, before }) => (
         <div key={name}>
-          {values.length > 1 ? <p class="clip">{readablePath(name) || '(none)'}</p> : null}
+          {values.length > 1 ? <p class="clip">{readablePath(name) || absentName}</p> : null}
           <BigFigure {...{ value, before, format, isMoreBetter }} />
         </div>
       ))}

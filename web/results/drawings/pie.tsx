@@ -1,9 +1,9 @@
 // A pie with the names of its slices. Each slice may open what it counts, by its name.
 
+import { absentName, othersName } from '../../../platform/words/insight-words.ts';
 import type { Bar } from '../../charts/bar-list.tsx';
 import { readablePath } from '../../text/readable-path.ts';
 import { percent, shortFigure } from '../../ui/figures.ts';
-import { othersName } from '../names.ts';
 import { slicesOf } from './slices.ts';
 
 export function Pie(props: {
@@ -29,7 +29,7 @@ export function Pie(props: {
             <>
               <span class="pie-color" data-series={index} />
               <span class="clip grow" title={name}>
-                {readablePath(name) || '(none)'}
+                {readablePath(name) || absentName}
               </span>
               <small>{percent(share)}</small>
               <b>{format(value)}</b>
