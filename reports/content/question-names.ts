@@ -9,6 +9,7 @@ import {
   revenueNames,
   typeNames,
 } from '../../platform/words/insight-words.ts';
+import { readablePath } from '../../platform/words/readable-path.ts';
 import {
   kindName as kindWords,
   valueName as valueWords,
@@ -109,7 +110,7 @@ export function valueName(property: string, value: string | undefined): string {
   // "in" and "not in"; the tile's title says which.
   const isOfSegment = value !== undefined && property.startsWith('segment.');
   const words = isOfSegment ? `${value} the segment` : valueWords(property, value);
-  return lineInMail(words, maxNameCharacters);
+  return lineInMail(readablePath(words), maxNameCharacters);
 }
 
 /** How the question's values are written. */

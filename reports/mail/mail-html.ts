@@ -6,10 +6,11 @@ import type { Change } from '../content/figures.ts';
 import type { Cell, ReportPart, Row } from '../content/report-part.ts';
 
 const font = 'font-family:Helvetica,Arial,sans-serif';
-const ink = '#1c2230';
-const faint = '#5b6475';
-const line = '#dfe3ea';
-const bar = '#3b6fd4';
+// Those of the pages.
+const ink = '#1b1d1f';
+const faint = '#565b5f';
+const line = '#e2e2dc';
+const bar = '#0b7a6f';
 const border = `border-bottom:1px solid ${line}`;
 const rowStyle = `font-size:14px;line-height:18px;color:${ink};${font}`;
 
@@ -29,10 +30,10 @@ export function htmlPage(options: {
     '<meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no">',
     `<title>${escapeHtml(title)}</title>`,
     '<style>@media (prefers-color-scheme:dark){',
-    '.page,.card{background:#14171d!important}.ink,.ink a{color:#e8ebf1!important}',
-    '.faint,.faint a,.same{color:#a3acbc!important}.line{border-color:#323946!important}',
-    '.up{color:#5fce93!important}.down{color:#ff8f85!important}}</style></head>',
-    `<body class="page" style="margin:0;padding:0;background:#f4f6f9;${font}">`,
+    '.page,.card{background:#121416!important}.ink,.ink a{color:#eceeed!important}',
+    '.faint,.faint a,.same{color:#a5adb1!important}.line{border-color:#2c3135!important}',
+    '.up{color:#62cc8c!important}.down{color:#ff8a80!important}}</style></head>',
+    `<body class="page" style="margin:0;padding:0;background:#f7f7f4;${font}">`,
     `<div style="display:none;max-height:0;overflow:hidden">${escapeHtml(preheader)}</div>`,
     '<table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr>',
     '<td align="center" style="padding:16px 8px">',
@@ -53,7 +54,7 @@ export function htmlHead(title: string, lines: readonly string[]): string {
 export function htmlButton(label: string, link: string): string {
   const href = escapeHtml(link);
   const style =
-    'display:inline-block;padding:10px 16px;background:#2a5bbf;color:#ffffff;' +
+    'display:inline-block;padding:10px 16px;background:#0b6b62;color:#ffffff;' +
     'font-size:14px;text-decoration:none;border-radius:6px';
   return `<p style="margin:12px 0"><a href="${href}" style="${style}">${escapeHtml(label)}</a></p>`;
 }
@@ -144,7 +145,7 @@ function htmlBar(share: number): string {
 
 function htmlChange(change: Change | undefined): string {
   if (change === undefined) return '';
-  const color = { up: '#1b7f4b', down: '#b3372c', same: faint }[change.direction];
+  const color = { up: '#176b3a', down: '#b3261e', same: faint }[change.direction];
   const style = `font-size:12px;color:${color}`;
   return `<span class="${change.direction}" style="${style}">${escapeHtml(change.text)}</span>`;
 }

@@ -109,14 +109,14 @@ describe('shows', () => {
         paths,
         topK([
           ['/a', 30],
-          ['/b', 10],
+          ['/caf%C3%A9', 10],
         ]),
         topK([
-          ['/b', 5],
+          ['/caf%C3%A9', 5],
           ['/a', 30],
         ]),
       ),
-      ['/\u200ba', '30', '±0%', '/\u200bb', '10', '+100%'],
+      ['/\u200ba', '30', '±0%', '/\u200bcafé', '10', '+100%'],
     ],
     [
       'a course with the change of each day, and what is not complete',

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { absentName } from '../../platform/words/insight-words.ts';
-import { readablePath } from '../text/readable-path.ts';
+import { readablePath } from '../../platform/words/readable-path.ts';
 import { percent, shortFigure } from '../ui/figures.ts';
 
 export type Bar = {

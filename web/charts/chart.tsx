@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { readablePath } from '../text/readable-path.ts';
+import { readablePath } from '../../platform/words/readable-path.ts';
 import { Fault } from '../ui/fault.tsx';
 import { type Line, seriesOf } from './line.ts';
 import { PictureButton } from './picture-button.tsx';

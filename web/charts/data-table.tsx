@@ -1,10 +1,10 @@
 // The table of a chart: the same figures for people who read and for programs that do, with CSV.
 
 import { useContext } from 'preact/hooks';
+import { readablePath } from '../../platform/words/readable-path.ts';
 import { download } from '../browser/download.ts';
 import { type Grid, toCsv } from '../exports/csv.ts';
 import { CompleteUntil, useToldTable } from '../exports/shown-tables.ts';
-import { readablePath } from '../text/readable-path.ts';
 import { figure } from '../ui/figures.ts';
 
 /**

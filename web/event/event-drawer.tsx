@@ -1,7 +1,7 @@
 // One event in full: what is known of it, its typed values, and ways to take it along.
 
+import { readablePath } from '../../platform/words/readable-path.ts';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { readablePath } from '../text/readable-path.ts';
 import { Time } from '../time/time.tsx';
 import { copyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';

@@ -1,9 +1,9 @@
 // The typed values of an event: what they are, how they read, and how they are sent again.
 
 import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { readablePath } from '../../platform/words/readable-path.ts';
 import type { PropertyValue } from '../../proto/gen/common/v1/property_value_pb.js';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { readablePath } from '../text/readable-path.ts';
 
 export type TypedValue = {
   type: 'string' | 'int' | 'double' | 'bool' | 'time' | 'none';

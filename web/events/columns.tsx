@@ -1,12 +1,12 @@
 // The columns of stored events: of their fields and of their properties.
 
+import { readablePath } from '../../platform/words/readable-path.ts';
 import { kindName } from '../../platform/words/value-words.ts';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { pageOf, placeOf, textOf, typedValue } from '../event/value.ts';
 import { propertyName } from '../filter/condition.ts';
 import { Marked, MarkedPlace } from '../marks/marked.tsx';
 import { kindNamer } from '../text/namer.ts';
-import { readablePath } from '../text/readable-path.ts';
 import { Time } from '../time/time.tsx';
 import type { Column } from '../ui/table.tsx';
 import { ColumnEdge } from './column-edge.tsx';

@@ -1,6 +1,7 @@
 // One condition of a filter as pages keep it: in the address, as short JSON, and on the wire.
 
 import { create } from '@bufbuild/protobuf';
+import { readablePath } from '../../platform/words/readable-path.ts';
 import { countryName } from '../../platform/words/value-words.ts';
 import {
   FilterOperator,
@@ -8,7 +9,6 @@ import {
   PropertyFilterSchema,
   PropertySource,
 } from '../../proto/gen/common/v1/filter_pb.js';
-import { readablePath } from '../text/readable-path.ts';
 
 /** Events of bots have it. */
 export const botProperty = '$bot';

@@ -3,6 +3,7 @@
 import { createClient } from '@connectrpc/connect';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { readablePath } from '../../platform/words/readable-path.ts';
 import { kindName } from '../../platform/words/value-words.ts';
 import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
 import type { SeenKind, SeenProperty } from '../../proto/gen/common/v1/filter_schema_pb.js';
@@ -12,7 +13,6 @@ import type { Suggestion } from '../fields/combo.tsx';
 import { type Resource, useResource } from '../resource.ts';
 import { meaningOf } from '../text/kind-meanings.ts';
 import { inGroups } from '../text/property-groups.ts';
-import { readablePath } from '../text/readable-path.ts';
 import { formatTime, toDate } from '../time/time.tsx';
 import { plural } from '../ui/figures.ts';
 import { currentProject } from '../workspace.ts';

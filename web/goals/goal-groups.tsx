@@ -2,11 +2,11 @@
 
 import { useState } from 'preact/hooks';
 import { othersName } from '../../platform/words/insight-words.ts';
+import { readablePath } from '../../platform/words/readable-path.ts';
 import type { Goal, GoalGroup } from '../../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { inProject } from '../client.ts';
 import { useResource } from '../resource.ts';
 import { Action } from '../settings/action.tsx';
-import { readablePath } from '../text/readable-path.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { percent, shortFigure } from '../ui/figures.ts';

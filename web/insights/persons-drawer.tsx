@@ -3,6 +3,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { useEffect, useState } from 'preact/hooks';
+import { readablePath } from '../../platform/words/readable-path.ts';
 import {
   InsightsService,
   type TopKProfile,
@@ -11,7 +12,6 @@ import { inProject, transport } from '../client.ts';
 import { Select } from '../fields/field.tsx';
 import { type Asked, requestOf } from '../question/ask.ts';
 import type { Figure } from '../results/shown.ts';
-import { readablePath } from '../text/readable-path.ts';
 import { userName } from '../text/user-name.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';

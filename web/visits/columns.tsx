@@ -1,8 +1,8 @@
 // The columns of visits.
 
+import { readablePath } from '../../platform/words/readable-path.ts';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { MarkedDevice, MarkedPlace, MarkedSource } from '../marks/marked.tsx';
-import { readablePath } from '../text/readable-path.ts';
 import { visitorName } from '../text/user-name.ts';
 import { Time } from '../time/time.tsx';
 import { figure } from '../ui/figures.ts';

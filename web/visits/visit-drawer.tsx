@@ -1,13 +1,13 @@
 // One visit: what is known of it, and its events in order.
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { readablePath } from '../../platform/words/readable-path.ts';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject } from '../client.ts';
 import { Fact } from '../event/fact.tsx';
 import { Steps } from '../event/steps.tsx';
 import { MarkedDevice, MarkedPlace, MarkedSource } from '../marks/marked.tsx';
 import { usePages } from '../pages.ts';
-import { readablePath } from '../text/readable-path.ts';
 import { visitorName } from '../text/user-name.ts';
 import { Time, toDate } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';

@@ -2,7 +2,7 @@
 // tile cuts them; who listens hears them from the chart.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { readablePath } from '../../text/readable-path.ts';
+import { readablePath } from '../../../platform/words/readable-path.ts';
 import type { TooltipRow } from './tooltip-rows.ts';
 
 const gapPx = 14;

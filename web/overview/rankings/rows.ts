@@ -1,11 +1,11 @@
 // The rows of a ranking, of the answers to its two questions.
 
 import { othersName } from '../../../platform/words/insight-words.ts';
+import { readablePath } from '../../../platform/words/readable-path.ts';
 import { FilterOperator, PropertySource } from '../../../proto/gen/common/v1/filter_pb.js';
 import type { QueryResponse } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import type { Condition } from '../../filter/condition.ts';
 import { isValue } from '../../question/rows-link.ts';
-import { readablePath } from '../../text/readable-path.ts';
 
 /** A group of an answer. `text`: undefined where the property is absent. */
 export type Group = { text: string | undefined; value: number; isRest: boolean };

@@ -1,7 +1,7 @@
 // Values in large letters, one for each name, with the change from the range before.
 
 import { absentName } from '../../../platform/words/insight-words.ts';
-import { readablePath } from '../../text/readable-path.ts';
+import { readablePath } from '../../../platform/words/readable-path.ts';
 import { figure } from '../../ui/figures.ts';
 import { Change } from '../change.tsx';
 

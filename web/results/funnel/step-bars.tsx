@@ -1,7 +1,7 @@
 // The steps of a funnel below each other, with a bar as long as its users for each group.
 
+import { readablePath } from '../../../platform/words/readable-path.ts';
 import type { FunnelResult } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { readablePath } from '../../text/readable-path.ts';
 import { groupName } from '../names.ts';
 import type { Shown } from '../shown.ts';
 import { StepFigures, StepHead } from './step-figures.tsx';

@@ -1,9 +1,9 @@
 // Which group of an answer is drawn, where only one can be.
 
 import { useState } from 'preact/hooks';
+import { readablePath } from '../../../platform/words/readable-path.ts';
 import type { InsightQuerySpec } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Select } from '../../fields/field.tsx';
-import { readablePath } from '../../text/readable-path.ts';
 import { groupName } from '../names.ts';
 
 type Group = { breakdown: { [key: string]: string }; isOthers: boolean };
