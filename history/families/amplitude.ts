@@ -2,12 +2,16 @@
 
 import { decodeAmplitude } from '../../ingest/compat/families/amplitude.ts';
 import { idText, textOf, timeMsOf } from '../../ingest/compat/mapping/sent-values.ts';
+import { isUuid } from '../../ingest/validation/text/uuid.ts';
 import { isObject, type JsonObject } from '../../platform/json.ts';
 import { countryCode } from '../describe/country-names.ts';
 import { putDescribed } from '../describe/described.ts';
-import { type HistoryFamily, type RowSink, reasons } from './history-family.ts';
+import { type HistoryFamily, liveDoubtMs, type RowSink, reasons } from './history-family.ts';
 
-export const amplitude: HistoryFamily = { name: 'amplitude', form: 'json lines', decode };
+export const amplitude: HistoryFamily = {
+  ...{ name: 'amplitude', form: 'json lines', timeDoubtMs: liveDoubtMs },
+  decode,
+};
 
 /** An initial value that nobody set. */
 const unset = 'EMPTY';
@@ -42,7 +46,7 @@ function sentForm(row: JsonObject, time: number): JsonObject {
   const event: Record<string, unknown> = {
     ...row,
     time,
-    insert_id: idText(row['uuid']),
+    insert_id: idOf(row),
     app_version: row['version_name'],
     group_properties: isEmpty(row['group_properties']) ? undefined : row['group_properties'],
     user_properties: isIdentify ? { $set: traits } : traits,
@@ -50,15 +54,23 @@ function sentForm(row: JsonObject, time: number): JsonObject {
   // Of a page the columns of the system hold the browser, and the device's family is the system.
   if (isWeb) {
     const sent = isObject(row['event_properties']) ? row['event_properties'] : {};
-    event['os_name'] = row['device_type'];
+    event['os_name'] = undefined;
     event['os_version'] = undefined;
     event['event_properties'] = {
       ...sent,
       $browser: row['os_name'],
       $browserVersion: row['os_version'],
+      $os: row['device_type'],
+      $device: row['device_model'],
     };
   }
   return event;
+}
+
+/** The SDK's own id where it is a UUID, as SDKs make it; others are one only with their device, for a week. */
+function idOf(row: JsonObject): string | undefined {
+  const insertId = idText(row['$insert_id']);
+  return insertId !== undefined && isUuid(insertId) ? insertId : idText(row['uuid']);
 }
 
 function setTraits(traits: unknown): JsonObject {

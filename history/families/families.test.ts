@@ -5,8 +5,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decodePostHog } from '../../ingest/compat/families/posthog.ts';
-import { decodeMessages } from '../../ingest/compat/families/segment-spec.ts';
 import type { IdentityCall } from '../../ingest/compat/mapping/identity-call.ts';
 import { uuidV5 } from '../../ingest/validation/text/uuid.ts';
 import { checkEvents, type NumberedDraft } from '../events/check-events.ts';
@@ -362,22 +360,6 @@ it('Amplitude’s unset values are no traits', () => {
   expect(calls.map(({ externalId, traits }) => [externalId, traits])).toEqual([
     ['ada', { plan: 'pro' }],
   ]);
-});
-
-describe('what an SDK sent here has the id of its row in the export', () => {
-  const event = { uuid: '0195612a-7c10-7a31-9c55-0a1b2c3d4e01', event: 'x', distinct_id: 'ada' };
-  const message = { type: 'track', event: 'x', userId: 'ada', messageId: 'ajs-next-1-2' };
-  const timestamp = '2026-03-04T09:15:00.000Z';
-
-  it.each([
-    ['posthog', decodePostHog(undefined, { batch: [event] }), { ...event, properties: '{}' }],
-    ['segment', decodeMessages(message, undefined), message],
-    ['rudderstack', decodeMessages(message, undefined), message],
-  ])('%s', (family, { events: [sent] }, row) => {
-    const context = { projectId, family, receiveTimeMs: nowMs, correctsClock: true };
-    const { events } = decodeAll(family, [{ ...row, timestamp }]);
-    expect(events).toMatchObject([{ eventId: sent?.write(context).eventId }]);
-  });
 });
 
 it.each(['posthog', 'mixpanel', 'amplitude', 'segment', 'rudderstack', 'ga4', 'matomo', 'umami'])(

@@ -75,7 +75,6 @@ function decode(value: unknown, zone: string | undefined, sink: RowSink): string
   const wallMs = wallMsOf(properties['time']);
   if (wallMs === undefined) return reasons.event_time;
   draft.timeMs = zone === undefined ? wallMs : momentOf(wallMs, zone);
-  draft.id = keyOf(draft, properties, wallMs);
   putPlace(draft, properties);
   sink.event(draft);
   // A link that Mixpanel refused is none.
@@ -83,19 +82,6 @@ function decode(value: unknown, zone: string | undefined, sink: RowSink): string
   for (const call of calls) sink.call(call, draft.timeMs);
   putLinks(properties, draft.timeMs, sink);
   return undefined;
-}
-
-/**
- * Mixpanel's own rule: events of one name, user, `$insert_id` and day are one. The export names the user as a later
- * merge has it, so the id before counts; the day is that of the export's clock.
- */
-function keyOf({ name }: EventDraft, properties: JsonObject, wallMs: number): string | undefined {
-  const insertId = idText(properties['$insert_id']);
-  if (insertId === undefined) return undefined;
-  const user =
-    idText(properties['$distinct_id_before_identity']) ?? idText(properties['distinct_id']) ?? '';
-  const day = new Date(wallMs).toISOString().slice(0, 10);
-  return JSON.stringify([name, user, insertId, day]);
 }
 
 function putPlace(draft: EventDraft, properties: JsonObject): void {

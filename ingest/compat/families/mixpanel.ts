@@ -57,10 +57,10 @@ const names = dollarNamesWithout(['distinct_id', 'token', 'time']);
 
 function decodeEvent(name: string, properties: JsonObject, decoded: Decoded): void {
   const draft = new EventDraft(name);
-  draft.id = idText(properties['$insert_id']);
   draft.timeMs = secondsOrMs(properties['time']);
   draft.distinctId =
     idText(properties['distinct_id']) ?? idText(properties['$user_id']) ?? deviceOf(properties);
+  draft.id = insertKey(draft, properties);
   putRevenue(draft.properties, properties);
   draft.properties.put('title', textOf(properties['current_page_title']));
   putDollarProperties(draft.properties, properties, names);
@@ -74,6 +74,19 @@ function decodeEvent(name: string, properties: JsonObject, decoded: Decoded): vo
   if (name === '$create_alias' && distinctId !== undefined) {
     decoded.calls.push({ externalId: distinctId, alias: properties['alias'] });
   }
+}
+
+/**
+ * Mixpanel's own rule: events of one name, user, `$insert_id` and day are one. An export names the user as a later
+ * merge has it, so the id before counts; the day is that of the clock by which the time is written.
+ */
+function insertKey(draft: EventDraft, properties: JsonObject): string | undefined {
+  const insertId = idText(properties['$insert_id']);
+  if (insertId === undefined) return undefined;
+  const user = idText(properties['$distinct_id_before_identity']) ?? draft.distinctId ?? '';
+  const day = new Date(draft.timeMs ?? Number.NaN);
+  const dayText = Number.isNaN(day.getTime()) ? '' : day.toISOString().slice(0, 10);
+  return JSON.stringify([draft.name, user, insertId, dayText]);
 }
 
 function deviceOf(properties: JsonObject): string | undefined {

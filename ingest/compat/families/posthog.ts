@@ -57,8 +57,8 @@ function itemsOf(json: unknown): readonly unknown[] {
   return fieldOf(json, 'event') === undefined ? [] : [json];
 }
 
-/** A batch of events, as the SDKs send it and an export has it. */
-export function decodePostHog(_head: unknown, json: unknown): Decoded {
+/** A batch of events, as the SDKs send it. */
+function decodePostHog(_head: unknown, json: unknown): Decoded {
   const decoded = noItems();
   const sentMs = timeMsOf(fieldOf(json, 'sent_at'));
   for (const item of itemsOf(json)) {
