@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Events after reset() in `analytics` 0.8.19, the plugin system over other vendors' SDKs, as its build for Node has it.
-# Guess: reset() makes a new anonymous id, as the vendors' own SDKs do; and another user begins without the former's traits.
-# Seen: reset() leaves no anonymous id: every event until the next identify() has neither user nor anonymous id, which servers
-# of Segment's form refuse. identify() makes a new one. Without reset(), identify() of another user keeps the traits of the
-# first, each of which the second did not bring, and the anonymous id.
+# Guess: reset() makes a new anonymous id, as the vendors' own SDKs do; and another user begins without the former's
+# traits.
+# Seen: reset() leaves no anonymous id: every event until the next identify() has neither user nor anonymous id, which
+# servers of Segment's form refuse. identify() makes a new one. Without reset(), identify() of another user keeps the
+# traits of the first, each of which the second did not bring, and the anonymous id.
 # So a plugin checks for events without an identity, and the page calls setAnonymousId() after reset().
 set -euo pipefail
 folder=$(mktemp -d)

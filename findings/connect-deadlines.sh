@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Deadlines that a caller gives as `timeoutMs` to Connect's clients 2.3.0, whose server is Connect's own for Node.
-# Guess: `timeoutMs` is a number of milliseconds: what is left of a budget by performance.now() is sent rounded, Infinity and
-# thirty days are long enough never to be noticed.
+# Guess: `timeoutMs` is a number of milliseconds: what is left of a budget by performance.now() is sent rounded,
+# Infinity and thirty days are long enough never to be noticed.
 # Seen: a fraction is sent as it is, in a header that has whole numbers alone, and the server refuses the call with
-# invalid_argument, in all three protocols. In gRPC's two, 100,000,000 (28 hours) is refused too: the header has eight digits
-# and a unit, which is always the millisecond. Infinity and thirty days expire after a millisecond, with deadline_exceeded.
+# invalid_argument, in all three protocols. In gRPC's two, 100,000,000 (28 hours) is refused too: the header has eight
+# digits and a unit, which is always the millisecond. Infinity and thirty days expire after a millisecond, with
+# deadline_exceeded.
 # So a caller that measures what is left rounds it up and caps it at a day; zero is without an end.
 set -euo pipefail
 folder=$(mktemp -d)
@@ -17,17 +18,17 @@ import assert from 'node:assert';
 import http from 'node:http';
 import http2 from 'node:http2';
 import { create, createFileRegistry } from '@bufbuild/protobuf';
-import { FileDescriptorProtoSchema, FileDescriptorSetSchema, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt';
+import * as wkt from '@bufbuild/protobuf/wkt';
 import { Code, createClient } from '@connectrpc/connect';
 import * as connect from '@connectrpc/connect-node';
 const type = '.google.protobuf.StringValue';
-const file = create(FileDescriptorProtoSchema, {
+const file = create(wkt.FileDescriptorProtoSchema, {
   name: 'echo.proto',
   syntax: 'proto3',
   dependency: ['google/protobuf/wrappers.proto'],
   service: [{ name: 'Echo', method: [{ name: 'Get', inputType: type, outputType: type }] }],
 });
-const files = create(FileDescriptorSetSchema, { file: [file_google_protobuf_wrappers.proto, file] });
+const files = create(wkt.FileDescriptorSetSchema, { file: [wkt.file_google_protobuf_wrappers.proto, file] });
 const echo = createFileRegistry(files).getService('Echo');
 const handler = connect.connectNodeAdapter({ routes: (router) => router.service(echo, { get: (request) => request }) });
 const listening = (server) =>

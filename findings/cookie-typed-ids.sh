@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # A visitor's id that universal-cookie 8.1.2 (react-cookie is built on it) sets and gets.
 # Guess: get() gives the text that set() had; the documentation says that what was set as an object comes back as one.
-# Seen: each text that is JSON is parsed: an id of 19 digits has other digits, "1700000000.10" loses its zero, "1e5" is 100000
-# and "true" a boolean, and which of the visitors have a number depends on their id: "007" stays. `doNotParse: true` gives texts.
+# Seen: each text that is JSON is parsed: an id of 19 digits has other digits, "1700000000.10" loses its zero, "1e5" is
+# 100000 and "true" a boolean, and which of the visitors have a number depends on their id: "007" stays. `doNotParse:
+# true` gives texts.
 # So one visitor becomes another at each page: ask for ids with doNotParse.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# An answer whose compressed body ends half way, while its HTTP is whole: a proxy that closes properly behind a server that
-# died. Read by fetch of undici 7.30.2 (Node's own), axios 1.21.1, node-fetch 3.3.2 and got 14.6.6.
+# An answer whose compressed body ends half way, while its HTTP is whole: a proxy that closes properly behind a server
+# that died. Read by fetch of undici 7.30.2 (Node's own), axios 1.21.1, node-fetch 3.3.2 and got 14.6.6.
 # Guess: reading rejects, as DecompressionStream and gunzipSync() do: each of the formats says where it ends.
-# Seen: fetch and axios give the half that came as if it were all, in gzip, deflate and Brotli. node-fetch does so for gzip alone,
-# and got never. Nothing tells the caller.
-# So an export of JSON lines that is fetched may be cut without a word: ask for `accept-encoding: identity`, or count the rows.
+# Seen: fetch and axios give the half that came as if it were all, in gzip, deflate and Brotli. node-fetch does so for
+# gzip alone, and got never. Nothing tells the caller.
+# So an export of JSON lines that is fetched may be cut without a word: ask for `accept-encoding: identity`, or count
+# the rows.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -18,7 +19,8 @@ import axios from 'axios';
 import got from 'got';
 import nodeFetch from 'node-fetch';
 import { fetch } from 'undici';
-const rows = Array.from({ length: 2000 }, (_, place) => `${JSON.stringify({ place, value: Math.sin(place) })}\n`).join('');
+const row = (_, place) => `${JSON.stringify({ place, value: Math.sin(place) })}\n`;
+const rows = Array.from({ length: 2000 }, row).join('');
 const bodies = { gzip: zlib.gzipSync(rows), deflate: zlib.deflateSync(rows), br: zlib.brotliCompressSync(rows) };
 const server = createServer((request, response) => {
   const encoding = request.url.slice(1);

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # A batch that a server refuses for the moment (503), sent by @dittofeed/sdk-node 0.1.2.
-# Guess: flush() tries again, or it rejects and the batch stays for the next flush(), as in the SDKs whose calls it takes over.
-# Seen: one request is made. flush() rejects, and the batch is gone: the next flush() sends what came later, and no error holds
-# the lost calls.
+# Guess: flush() tries again, or it rejects and the batch stays for the next flush(), as in the SDKs whose calls it
+# takes over.
+# Seen: one request is made. flush() rejects, and the batch is gone: the next flush() sends what came later, and no
+# error holds the lost calls.
 # So a restart of the server loses events; whoever must not lose them keeps each call until a flush has resolved.
 set -euo pipefail
 folder=$(mktemp -d)

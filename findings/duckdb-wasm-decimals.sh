@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Amounts and sums that @duckdb/duckdb-wasm 1.32.0 (DuckDB 1.4.3) gives to JavaScript with its own Arrow reader.
-# Guess: a DECIMAL is its value as a number or a text, as in DuckDB's other clients, and a sum of integers is a BigInt as a count is.
-# Seen: a DECIMAL is an object that turns into the number without its point: 12.34 is 1234 by Number() and by String(), and so
-# is the literal 1.5, which is 15; in JSON it is a text with quotes of its own. A sum of integers is such an object too: right
-# by Number(), but `sum + 1` of 6 is the text "61". An average is a number.
+# Guess: a DECIMAL is its value as a number or a text, as in DuckDB's other clients, and a sum of integers is a BigInt
+# as a count is.
+# Seen: a DECIMAL is an object that turns into the number without its point: 12.34 is 1234 by Number() and by String(),
+# and so is the literal 1.5, which is 15; in JSON it is a text with quotes of its own. A sum of integers is such an
+# object too: right by Number(), but `sum + 1` of 6 is the text "61". An average is a number.
 # So revenue is a hundred times too large without a word: open the database with `query: { castDecimalToDouble: true }`.
 set -euo pipefail
 folder=$(mktemp -d)

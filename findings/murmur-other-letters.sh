@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# MurmurHash3 (x86, 32 bits) of ids that are not ASCII, as for the share of people who get a variant, by four packages of npm.
+# MurmurHash3 (x86, 32 bits) of ids that are not ASCII, as for the share of people who get a variant, by four packages
+# of npm.
 # Guess: the packages hash the UTF-8 bytes of a text, as other languages do, and agree; none of their READMEs says else.
 # Seen: they agree on ASCII. Of other texts murmurhash 2.0.1 hashes UTF-8. murmurhash3js 3.0.1, murmurhash-js 1.0.0 and
-# imurmurhash 0.1.4 do not: the first two take the low byte of each UTF-16 unit, so that "Ł" (U+0141) is "A", and imurmurhash
-# agrees with nobody from U+0100 on.
+# imurmurhash 0.1.4 do not: the first two take the low byte of each UTF-16 unit, so that "Ł" (U+0141) is "A", and
+# imurmurhash agrees with nobody from U+0100 on.
 # So two services in which the package differs put the same person into different buckets: hash bytes, not texts.
 set -euo pipefail
 folder=$(mktemp -d)

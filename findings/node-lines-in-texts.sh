@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Lines that Node's readline, and the file handle's readLines(), make of a file of JSON lines.
-# Guess: a line ends at \n, \r or \r\n, as the documentation of the event 'line' says. JSON.stringify() writes these three as
-# escapes within a text, so one row is one line.
-# Seen: so it is in Node 22.23.3. Node 24.21.0 ends a line at U+2028 and U+2029 too, which JSON.stringify() leaves as they
-# are: a row with such a character in a text, as people paste it from documents, is two lines, and neither is JSON.
+# Guess: a line ends at \n, \r or \r\n, as the documentation of the event 'line' says. JSON.stringify() writes these
+# three as escapes within a text, so one row is one line.
+# Seen: so it is in Node 22.23.3. Node 24.21.0 ends a line at U+2028 and U+2029 too, which JSON.stringify() leaves as
+# they are: a row with such a character in a text, as people paste it from documents, is two lines, and neither is JSON.
 # So a reader of JSON lines looks for the byte 10 itself, or the writer escapes both characters.
 set -euo pipefail
 folder=$(mktemp -d)

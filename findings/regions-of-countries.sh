@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Names of the regions whose ISO 3166-2 codes databases of places give, in iso-3166-2 1.0.0 and iso-3166 4.4.0.
-# Guess: a package named for the standard has its codes, but for the newest; a code that it has means the same region in both.
-# Seen: iso-3166-2 does not know one code in nine that iso-3166 has: Prague, Beijing, the Ile-de-France, all of Poland. Codes
-# that Iran gave anew in 2020 name other provinces: IR-23 is Tehran, and there Hormozgan. Neither has the Norwegian counties of
-# 2024; iso-3166 has those that they came from.
+# Guess: a package named for the standard has its codes, but for the newest; a code that it has means the same region in
+# both.
+# Seen: iso-3166-2 does not know one code in nine that iso-3166 has: Prague, Beijing, the Ile-de-France, all of Poland.
+# Codes that Iran gave anew in 2020 name other provinces: IR-23 is Tehran, and there Hormozgan. Neither has the
+# Norwegian counties of 2024; iso-3166 has those that they came from.
 # So regions are stored as codes, and their names come from the database that gave the code.
 set -euo pipefail
 folder=$(mktemp -d)

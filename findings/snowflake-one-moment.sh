@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Ids that @sapphire/snowflake 3.5.5 makes for rows of history, which bring their own moment (`generate({ timestamp })`).
-# Guess: ids never repeat: the counter of 4,096 a millisecond moves to the next millisecond when it is used up, or throws.
-# Seen: the counter starts again, within the same millisecond: the 4,097th id of a moment is the first one, without a word.
+# Ids that @sapphire/snowflake 3.5.5 makes for rows of history, which bring their own moment (`generate({ timestamp
+# })`).
+# Guess: ids never repeat: the counter of 4,096 a millisecond moves to the next millisecond when it is used up, or
+# throws.
+# Seen: the counter starts again, within the same millisecond: the 4,097th id of a moment is the first one, without a
+# word.
 # So an import of rows whose times are whole days or hours loses all but 4,096 of each where the id removes duplicates.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Times in SQLite cut into buckets by `at / ? * ?`, with the bucket's width bound: Node's node:sqlite 24.21.0,
 # @libsql/client 0.18.0, sql.js 1.17.0 and node-sqlite3-wasm 0.8.60.
-# Guess: 60000 is bound as an integer, because it is one, so that the division drops the rest as with the number written into
-# the statement; node:sqlite's documentation maps a number to "INTEGER or REAL".
-# Seen: node:sqlite and libsql bind every number as REAL: nothing is dropped, each millisecond is a bucket of its own, and no
-# error says so. sql.js does so from 2,147,483,648 on: a width of a day is right, and one of 30 days is not. A BigInt is an
-# integer in node:sqlite and libsql; node-sqlite3-wasm decides by the value.
+# Guess: 60000 is bound as an integer, because it is one, so that the division drops the rest as with the number written
+# into the statement; node:sqlite's documentation maps a number to "INTEGER or REAL".
+# Seen: node:sqlite and libsql bind every number as REAL: nothing is dropped, each millisecond is a bucket of its own,
+# and no error says so. sql.js does so from 2,147,483,648 on: a width of a day is right, and one of 30 days is not. A
+# BigInt is an integer in node:sqlite and libsql; node-sqlite3-wasm decides by the value.
 # So the width is bound as a BigInt, or cast: `at / CAST(? AS INTEGER)`.
 set -euo pipefail
 folder=$(mktemp -d)
@@ -37,7 +37,7 @@ for (const [name, count] of Object.entries(drivers)) {
   for (const width of [60_000, 86_400_000, 30 * 86_400_000]) seen[name].push(await count(width));
 }
 inWasm.close();
-console.log(`Node ${process.version}, buckets of three times in a minute, by widths of a minute, a day, 30 days:`, seen);
+console.log(`Node ${process.version}, buckets of three times, by widths of a minute, a day, 30 days:`, seen);
 assert.deepStrictEqual(seen, {
   'node:sqlite': [3, 3, 3],
   libsql: [3, 3, 3],

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Moments before 1970 and durations in code that ts-proto 2.18.0 generates, against @bufbuild/protobuf 2.17.0.
-# Guess: a Date becomes a Timestamp as the type describes it, whose nanos count forward from the second, and fromJSON() reads
-# the JSON that every other implementation writes.
-# Seen: half a second before 1970 is 0 seconds and -500,000,000 nanos, which the type forbids: protobuf-es does not write such
-# a message as JSON. fromJSON() reads the duration "1.5s" as nothing, without an error, and the paths "pageUrl" of a FieldMask as
-# that, not as page_url; toJSON() writes a duration as an object, which protobuf-es refuses.
+# Guess: a Date becomes a Timestamp as the type describes it, whose nanos count forward from the second, and fromJSON()
+# reads the JSON that every other implementation writes.
+# Seen: half a second before 1970 is 0 seconds and -500,000,000 nanos, which the type forbids: protobuf-es does not
+# write such a message as JSON. fromJSON() reads the duration "1.5s" as nothing, without an error, and the paths
+# "pageUrl" of a FieldMask as that, not as page_url; toJSON() writes a duration as an object, which protobuf-es refuses.
 # So moments before 1970 are cut to whole seconds before they are encoded, and durations are fields of numbers, or
 # `useDuration=string` is set.
 set -euo pipefail
@@ -33,7 +33,8 @@ plugins:
     out: generated
 YAML
 timeout 60 node_modules/.bin/buf generate definitions --include-imports
-timeout 60 node_modules/.bin/esbuild generated/visit.ts --bundle --platform=node --format=esm --outfile=visit.mjs --log-level=error
+timeout 60 node_modules/.bin/esbuild generated/visit.ts \
+  --bundle --platform=node --format=esm --outfile=visit.mjs --log-level=error
 cat > run.mjs <<'NODE'
 import assert from 'node:assert';
 import { fromBinary, fromJson, toJson } from '@bufbuild/protobuf';
