@@ -43,10 +43,10 @@ export function fixedAnswer({ answer }: FixedEndpoint, head: SentHead): HttpAnsw
 export function compatAnswer(outcome: Outcome, answers: Answers, head: SentHead): HttpAnswer {
   const { accepted } = answers;
   if (outcome.kind === 'accepted') {
-    return httpAnswer(accepted.status, accepted.body(outcome.events), head);
+    return httpAnswer(accepted.status, accepted.body(outcome.events, head), head);
   }
   const status = statusOf(outcome, answers);
-  if (status === 200) return httpAnswer(accepted.status, accepted.body(0), head);
+  if (status === 200) return httpAnswer(accepted.status, accepted.body(0, head), head);
   const { code, message, retryAfterSeconds } = outcome;
   const body = answers.refused?.(status, message) ?? jsonBody({ code, message });
   const isLater = status === answers.overload;

@@ -11,7 +11,7 @@ import type { Log } from '../../platform/log.ts';
 import { readWithin } from '../rpc/accept.ts';
 import { type Refusal, refusal, violationRefusal } from '../rpc/answer.ts';
 import { type Principal, principalOrRefusal } from '../rpc/authenticate.ts';
-import { invalidBody, type ParsedJson } from '../validation/text/reference-body.ts';
+import { bodyTooLarge, invalidBody, type ParsedJson } from '../validation/text/reference-body.ts';
 import { acceptItems, type ItemParts, type Outcome } from './accept-items.ts';
 import { compatAnswer } from './compat-answer.ts';
 import type { CollectEndpoint, SentHead, SentKey } from './endpoint.ts';
@@ -175,13 +175,10 @@ const maxFormBytes = 262_144;
 
 /** JSON, or the form that a family of the path sends in its place. */
 function readSent(text: Buffer, endpoints: readonly CollectEndpoint[]): ParsedJson {
-  const readForm =
-    isJson(text) || text.length > maxFormBytes
-      ? undefined
-      : endpoints.find((one) => one.readForm)?.readForm;
-  return readForm === undefined
-    ? readSentJson(text)
-    : { kind: 'parsed', value: readForm(text.toString()) };
+  const readForm = isJson(text) ? undefined : endpoints.find((one) => one.readForm)?.readForm;
+  if (readForm === undefined) return readSentJson(text);
+  if (text.length > maxFormBytes) return bodyTooLarge(maxFormBytes);
+  return { kind: 'parsed', value: readForm(text.toString()) };
 }
 
 /** The items of a request are a list, or one of its members is. */

@@ -35,7 +35,7 @@ export interface AnswerBody {
 
 export interface Answers {
   /** The status of an accepted request, and its body. */
-  accepted: { status: 200 | 202; body: (events: number) => AnswerBody };
+  accepted: { status: 200 | 202; body: (events: number, head: SentHead) => AnswerBody };
   /** Where nothing was taken, or nobody knows: the SDK sends the request again later. */
   overload: 429 | 503;
   /** Where the request cannot be read and never will be: what the SDK takes as the end of it. */

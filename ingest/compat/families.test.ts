@@ -366,7 +366,7 @@ describe('counters of sites', () => {
       { kind: 'purchase', customProperties: { order_id: {}, amount: {} } },
     ]);
     expect(await post('/matomo.php', `a=${'&'.repeat(300_000)}&${site}`)).toMatchObject({
-      ...{ status: 400, events: [] },
+      ...{ status: 413, events: [] },
     });
   });
 

@@ -1,4 +1,5 @@
-// @amplitude/analytics-browser and -node: batches at one path, whose answers the SDKs read.
+// @amplitude/analytics-browser and -node, and amplitude-js before them, which sends forms: batches at one path, whose
+// answers the SDKs read.
 
 import { fieldOf, isObject, type JsonObject } from '../../../platform/json.ts';
 import {
@@ -13,22 +14,36 @@ import {
   usualAnswers,
 } from '../endpoint.ts';
 import { EventDraft } from '../mapping/event-draft.ts';
-import { idText, textOf, timeMsOf } from '../mapping/sent-values.ts';
+import { idText, parsedJson, textOf, timeMsOf } from '../mapping/sent-values.ts';
 import { putRevenue } from '../mapping/well-known-names.ts';
 
 /**
  * Without a `code` in the body the SDKs take even a 200 for a failure. On 429 they keep the events, on 5xx the browser
- * gives them up after five tries in nine seconds.
+ * gives them up after five tries in nine seconds. Those that send forms took the word alone for success.
  */
 const answers: Answers = {
   ...usualAnswers,
   accepted: {
     status: 200,
-    body: (events) => jsonBody({ code: 200, events_ingested: events, payload_size_bytes: 0 }),
+    body: (events, { headers }) =>
+      headers['content-type']?.startsWith('application/x-www-form-urlencoded')
+        ? { text: 'success', type: 'text/plain' }
+        : jsonBody({ code: 200, events_ingested: events, payload_size_bytes: 0 }),
   },
   overload: 429,
   refused: (status, message) => jsonBody({ code: status, error: message }),
 };
+
+/** amplitude-js has `client`, `e` and `upload_time`, the first HTTP API `api_key` and `event`: events are JSON text. */
+function readForm(text: string): JsonObject {
+  const form = new URLSearchParams(text);
+  const events = parsedJson(form.get('e') ?? form.get('event') ?? '');
+  return {
+    api_key: form.get('client') ?? form.get('api_key'),
+    client_upload_time: form.get('upload_time'),
+    events: Array.isArray(events) ? events : [events],
+  };
+}
 
 function eventsOf(json: unknown): readonly unknown[] {
   const events = fieldOf(json, 'events');
@@ -51,7 +66,6 @@ export function decodeAmplitude(_head: unknown, json: unknown): Decoded {
 const fields: readonly (readonly [field: string, name: string])[] = [
   ['language', '$locale'],
   ['platform', '$platform'],
-  ['library', '$lib'],
   ['app_version', '$app_version'],
   ['device_id', '$device_id'],
   ['productId', 'productId'],
@@ -86,8 +100,8 @@ function decodeEvent(
   const deviceId = idText(event['device_id']);
   if (userId !== undefined) addCall(event, name, userId, deviceId, decoded);
   const draft = new EventDraft(name);
-  draft.id = idText(event['insert_id']);
-  draft.timeMs = timeMsOf(event['time']);
+  draft.id = idText(event['insert_id']) ?? idText(event['uuid']);
+  draft.timeMs = timeMsOf(event['time'] ?? event['timestamp']);
   draft.sentMs = sentMs;
   draft.distinctId = userId ?? deviceId;
   // The millisecond in which the visit began, which others share; -1 is no visit.
@@ -97,7 +111,12 @@ function decodeEvent(
   const sent = isObject(event['event_properties']) ? event['event_properties'] : {};
   const { properties } = draft;
   for (const [field, own] of pageProperties) properties.putText(own, sent[field]);
-  for (const [field, own] of textFields) properties.putText(own, event[field]);
+  const library = textOf(fieldOf(event['library'], 'name')) ?? textOf(event['library']);
+  properties.put('$lib', library);
+  properties.put('$lib_version', textOf(fieldOf(event['library'], 'version')));
+  if (!namesBrowser(event, library)) {
+    for (const [field, own] of textFields) properties.putText(own, event[field]);
+  }
   for (const [field, own] of fields) properties.put(own, event[field]);
   properties.put('title', textOf(sent['[Amplitude] Page Title']));
   const groups = event['groups'];
@@ -109,6 +128,11 @@ function decodeEvent(
   if (event['group_properties'] !== undefined)
     properties.put('group_properties', event['group_properties']);
   decoded.events.push(draft);
+}
+
+/** On pages the SDKs before version 2 have the browser as `os_name`: the request's agent says it all, and rightly. */
+function namesBrowser(event: JsonObject, library: string | undefined): boolean {
+  return event['platform'] === 'Web' && library?.startsWith('amplitude-') === true;
 }
 
 /** A user owns the device; `$set`, `$setOnce` and a group become traits. */
@@ -150,6 +174,7 @@ const collect: CollectEndpoint = {
   claims: (_head, json) => Array.isArray(fieldOf(json, 'events')),
   keyOf: (_head, json) => keyIn(fieldOf(json, 'api_key'), 'body'),
   decode: decodeAmplitude,
+  readForm,
   answers,
 };
 

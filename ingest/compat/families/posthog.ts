@@ -58,9 +58,10 @@ function itemsOf(json: unknown): readonly unknown[] {
 }
 
 /** A batch of events, as the SDKs send it. */
-function decodePostHog(_head: unknown, json: unknown): Decoded {
+function decodePostHog({ query }: SentHead, json: unknown): Decoded {
   const decoded = noItems();
-  const sentMs = timeMsOf(fieldOf(json, 'sent_at'));
+  // Older versions have it in the address alone.
+  const sentMs = timeMsOf(fieldOf(json, 'sent_at') ?? query.get('_'));
   for (const item of itemsOf(json)) {
     const properties = fieldOf(item, 'properties');
     decodePostHogEvent(item, isObject(properties) ? properties : {}, sentMs, decoded);
@@ -82,8 +83,8 @@ export function decodePostHogEvent(
   }
   const distinctId = idText(event['distinct_id']) ?? idText(properties['distinct_id']) ?? undefined;
   const draft = new EventDraft(name);
-  draft.id = idText(event['uuid']);
-  draft.timeMs = timeMsOf(event['timestamp']);
+  draft.id = idText(event['uuid']) ?? idText(properties['$insert_id']);
+  draft.timeMs = timeMsOf(event['timestamp']) ?? beforeSent(event['offset'], sentMs);
   draft.sentMs = sentMs;
   draft.distinctId = distinctId === cookielessId ? undefined : distinctId;
   draft.session = idText(properties['$session_id']);
@@ -96,6 +97,11 @@ export function decodePostHogEvent(
   if (distinctId !== undefined && distinctId !== cookielessId) {
     addCalls(distinctId, event, properties, decoded);
   }
+}
+
+/** Older versions tell how long the event had waited when it was sent. */
+function beforeSent(offset: unknown, sentMs: number | undefined): number | undefined {
+  return typeof offset === 'number' && sentMs !== undefined ? sentMs - offset : undefined;
 }
 
 const identify = '$identify';

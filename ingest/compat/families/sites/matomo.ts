@@ -26,7 +26,7 @@ function hitsOf({ query }: SentHead, json: unknown): readonly (Hit | undefined)[
     return hit.has('idsite') ? [hit] : [];
   }
   return requests.map((text: unknown) =>
-    typeof text === 'string' ? new URLSearchParams(text.replace(/^\?/, '')) : undefined,
+    typeof text === 'string' ? new URLSearchParams(text.replace(/^[^?&=]*\?/, '')) : undefined,
   );
 }
 
@@ -103,9 +103,14 @@ const numbers = [
   ['search_count', 'search_count'],
 ] as const;
 
+/** What plugins send, such as of videos, is marked as no view. */
+function otherName(hit: Hit): string {
+  return hit.get('ca') === '1' ? 'custom_action' : 'pageview';
+}
+
 function draftOf(hit: Hit): EventDraft {
   const named = names.find(([parameter]) => hit.has(parameter));
-  const draft = new EventDraft(textOf(hit.get('e_a')) ?? named?.[1] ?? 'pageview');
+  const draft = new EventDraft(textOf(hit.get('e_a')) ?? named?.[1] ?? otherName(hit));
   draft.distinctId = textOf(hit.get('uid')) ?? textOf(hit.get('_id')) ?? textOf(hit.get('cid'));
   draft.timeMs = timeOf(hit.get('cdt'));
   const { properties } = draft;

@@ -1,4 +1,5 @@
-// Umami's tracker and @umami/node: one page view, event or description of a visitor a request.
+// Umami's tracker and @umami/node: one page view, event or description of a visitor a request, or a list of them. The
+// first version had another path, and other names of an event.
 
 import { fieldOf, isObject, type JsonObject } from '../../../../platform/json.ts';
 import {
@@ -18,21 +19,30 @@ import { putRevenue } from '../../mapping/well-known-names.ts';
 
 function decode(_head: SentHead, json: unknown): Decoded {
   const decoded = noItems();
-  const payload = fieldOf(json, 'payload');
+  for (const item of itemsOf(json)) decodeItem(item, decoded);
+  return decoded;
+}
+
+function itemsOf(json: unknown): readonly unknown[] {
+  return Array.isArray(json) ? json : [json];
+}
+
+function decodeItem(item: unknown, decoded: Decoded): void {
+  const payload = fieldOf(item, 'payload');
   if (!isObject(payload)) {
     decoded.unreadable++;
-    return decoded;
+    return;
   }
   const distinctId = idText(payload['id']);
-  if (fieldOf(json, 'type') === 'identify') {
+  if (fieldOf(item, 'type') === 'identify') {
     const traits = payload['data'];
     if (distinctId !== undefined) decoded.calls.push({ externalId: distinctId, traits });
     else decoded.events.push(draftOf(payload, 'identify', undefined));
-    return decoded;
+    return;
   }
-  const name = textOf(payload['name']) ?? 'pageview';
-  decoded.events.push(draftOf(payload, name, distinctId));
-  return decoded;
+  const { name, event_name: nameOfFirst, event_type: type } = payload;
+  const named = textOf(name) ?? textOf(nameOfFirst) ?? textOf(type);
+  decoded.events.push(draftOf(payload, named ?? 'pageview', distinctId));
 }
 
 function draftOf(payload: JsonObject, name: string, distinctId: string | undefined): EventDraft {
@@ -47,7 +57,9 @@ function draftOf(payload: JsonObject, name: string, distinctId: string | undefin
   properties.put('$locale', textOf(payload['language']));
   properties.put('screen', textOf(payload['screen']));
   properties.put('tag', textOf(payload['tag']));
-  const data = isObject(payload['data']) ? payload['data'] : {};
+  properties.put('value', payload['event_value']);
+  const sent = payload['data'] ?? payload['event_data'];
+  const data = isObject(sent) ? sent : {};
   putRevenue(properties, data);
   properties.putAll(data);
   return draft;
@@ -82,9 +94,15 @@ const done = jsonBody({ cache: 'millrace' });
 const collect: CollectEndpoint = {
   kind: 'collect',
   family: 'umami',
-  keyOf: (_head, json) => keyIn(fieldOf(fieldOf(json, 'payload'), 'website'), 'body'),
+  keyOf: (_head, json) => keyIn(fieldOf(fieldOf(itemsOf(json)[0], 'payload'), 'website'), 'body'),
   decode,
   answers: { ...usualAnswers, accepted: { status: 200, body: () => done } },
 };
 
-export const umami: Family = { paths: new Map<string, Endpoint>([['/api/send', collect]]) };
+export const umami: Family = {
+  paths: new Map<string, Endpoint>([
+    ['/api/send', collect],
+    ['/api/batch', collect],
+    ['/api/collect', collect],
+  ]),
+};
