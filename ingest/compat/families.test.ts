@@ -240,6 +240,13 @@ it('Amplitude: a code in every answer, and a device that its user owns', async (
   expect(named.changes).toMatchObject([
     { traits: [['plan', '"pro"']], traitsOnce: [['source', '"news"']] },
   ]);
+  const form = new URLSearchParams({ client: service.publicKey, e: JSON.stringify([event]) });
+  const ofForm = await post('/httpapi', form.toString(), {
+    'content-type': 'application/x-www-form-urlencoded; charset=UTF-8',
+  });
+  expect(ofForm).toMatchObject({
+    ...{ status: 200, text: 'success', events: [{ eventId: event.insert_id, kind: 'page_view' }] },
+  });
   const refused = await post('/2/httpapi', { ...body, api_key: 'none' });
   expect([refused.status, JSON.parse(refused.text)]).toMatchObject([401, { code: 401 }]);
 });
