@@ -104,6 +104,15 @@ const all: readonly Expected[] = [
     ...{ hasTimes: true, types: allTypes, keeps: { ...losesBoth, last: true } },
   },
   {
+    sdk: 'amplitude-8',
+    persons: [
+      ['dated', 'identify', 'identify', 'in_group', 'page_view', 'signed_up'],
+      ['page_view'],
+    ],
+    traits: { ...traits, company: 'acme', $group_company: 'acme' },
+    ...{ hasTimes: true, types: allTypes, keeps: keepsAll },
+  },
+  {
     sdk: 'plausible',
     persons: [['page_view', 'page_view', 'signed_up']],
     types: { ...allTypes, amount: { doubleValue: 12.5 }, currency: { stringValue: 'EUR' } },

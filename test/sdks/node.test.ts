@@ -40,6 +40,12 @@ const all: readonly Expected[] = [
     ...{ hasTimes: true, types: allTypes, keeps: { busy: true, closed: true, last: true } },
   },
   {
+    sdk: 'segment-6',
+    persons: [spec],
+    traits: { ...traits, $group_group: 'acme' },
+    ...{ hasTimes: true, types: allTypes, keeps: { busy: false, closed: false, last: true } },
+  },
+  {
     sdk: 'rudderstack',
     persons: [spec],
     traits: { ...traits, $group_group: 'acme' },

@@ -106,6 +106,27 @@ const plays = {
     return track;
   },
 
+  async 'amplitude-8'({ url, key, past, isFirst }) {
+    const { default: amplitude } = await import('amplitude-js');
+    const client = amplitude.getInstance();
+    const apiEndpoint = `${new URL(url).host}/httpapi`;
+    client.init(key, null, { apiEndpoint, forceHttps: url.startsWith('https:') });
+    const track = (event) => called((done) => client.logEvent(event, {}, done));
+    client.logEvent('[Amplitude] Page Viewed', { '[Amplitude] Page Location': page.url });
+    if (!isFirst) return track;
+    client.logEvent('signed up', properties);
+    client.logEventWithTimestamp('dated', {}, past.getTime());
+    const plan = new amplitude.Identify();
+    for (const name in traits) plan.set(name, traits[name]);
+    client.setUserId('user1');
+    client.identify(plan);
+    client.setGroup('company', 'acme');
+    await track('in group');
+    client.setUserId(null);
+    client.regenerateDeviceId();
+    return track;
+  },
+
   async plausible({ url, key, isFirst }) {
     const plausible = await import('@plausible-analytics/tracker');
     plausible.init({ domain: key, endpoint: `${url}/api/event`, captureOnLocalhost: true });

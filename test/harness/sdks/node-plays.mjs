@@ -62,6 +62,12 @@ const plays = {
     return playSpec(client, () => client.closeAndFlush({ timeout: 60_000 }));
   },
 
+  async 'segment-6'() {
+    const Analytics = require('analytics-node');
+    const client = new Analytics(key, { host: url, flushAt: 1, errorHandler: () => {} });
+    return playSpec(client, () => client.flush());
+  },
+
   async rudderstack() {
     const { default: Analytics } = await import('@rudderstack/rudder-sdk-node');
     const options = { dataPlaneUrl: url, flushAt: 1, logLevel: 'none', errorHandler: () => {} };

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 export const nodePackages = [
   'posthog-node@5.70.0',
   '@segment/analytics-node@3.1.0',
+  'analytics-node@6.2.0',
   '@rudderstack/rudder-sdk-node@3.0.13',
   'mixpanel@0.24.0',
   '@amplitude/analytics-node@1.5.73',
@@ -27,6 +28,7 @@ export const browserPackages = [
   'rudder-sdk-js@2.52.21',
   'mixpanel-browser@2.83.0',
   '@amplitude/analytics-browser@2.48.1',
+  'amplitude-js@8.21.10',
   '@plausible-analytics/tracker@0.4.6',
   'plausible-tracker@0.3.9',
   '@openpanel/web@1.4.1',
