@@ -28,9 +28,9 @@ export function planRetention(question: Question): Plan {
   const [start, back] = readEvents(question);
   const ends = bucketEnds(question);
   const rules = readRules(question, ends);
-  // Each cohort of a user has groups of its own, unless they are the user's.
-  const isOfCohort = rules.first === 'recurring' && !haveKeys(question, question.breakdowns);
-  const isPlain = back === undefined && !isOfCohort && !rules.isRolling;
+  // Each cohort of a user has groups of its own, unless they are the user's, and 24 hours of its own.
+  const isOfUser = haveKeys(question, question.breakdowns) && !rules.isRolling;
+  const isPlain = back === undefined && (rules.first !== 'recurring' || isOfUser);
   const users = isPlain
     ? sameEventUsersSql(question, start, rules)
     : returningUsersSql(question, start, back ?? start, rules);

@@ -16,8 +16,10 @@ import { firstGroupsSql, groupColumnsSql, groupedUsersSql } from './grouped-user
 export function sameEventUsersSql(
   question: Question,
   condition: EventCondition,
-  { first }: CohortRules,
+  rules: CohortRules,
 ): string {
+  if (rules.isRolling) return rollingUsersSql(question, condition, rules);
+  const { first } = rules;
   const { buckets, breakdowns, fromMs, toMs } = question;
   const columns = bitColumns(buckets.length);
   const names = groupColumns(breakdowns.length);
@@ -37,6 +39,25 @@ export interface CohortRules {
   isRolling: boolean;
   /** Returns count until then; they may follow the range. */
   returnsToMs: number;
+}
+
+/** The same of days that are 24 hours from a user's own start: each user's moments are kept, and none is read twice. */
+function rollingUsersSql(
+  question: Question,
+  condition: EventCondition,
+  { first, returnsToMs: toMs }: CohortRules,
+): string {
+  const { buckets, breakdowns, bindings } = question;
+  const names = groupColumns(breakdowns.length);
+  const groups = names.length > 0 && `${firstGroupsSql(breakdowns, eventOrderSql)} AS groups, `;
+  const read = { toMs, ...(first === 'ever' && { fromMs: 0 }) };
+  const users = `SELECT ${groups || ''}min(occur_time) AS start, min(place) AS cohort, groupArray(toUnixTimestamp64Milli(occur_time)) AS moments
+    FROM (${readSql(question, condition, breakdowns, read)}) WHERE user_key != 0 GROUP BY user_key
+    HAVING start >= ${momentSql(question.fromMs, bindings)} AND start < ${momentSql(question.toMs, bindings)}`;
+  const day = `toUInt16(cohort + intDiv(moment - toUnixTimestamp64Milli(start), ${dayMs}))`;
+  const days = `arrayFilter(day -> day < ${buckets.length}, arrayMap(moment -> ${day}, moments))`;
+  const any = (bit: string): string => `arrayReduce('groupBitOr', arrayMap(place -> ${bit}, days))`;
+  return `SELECT ${groupColumnsSql(names)}cohort, ${placeBits(buckets.length, any)} FROM (SELECT *, ${days} AS days FROM (${users}))`;
 }
 
 /** The starting event of each user and cohort is found first; the other events are joined to it and none is kept. */
