@@ -1,6 +1,8 @@
 // The talk of writer and builder with real threads. What is built is tested in build-batch.test.ts.
 
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeContext } from '../../proto/wire/frame.ts';
 import { encodeFrame } from '../../proto/wire/frame-writer.ts';
@@ -10,10 +12,11 @@ import { type BuilderPool, createBuilderPool } from './pool.ts';
 import type { BatchIds, Messages, Verdict } from './thread-messages.ts';
 
 const secret = Buffer.alloc(32, 3);
+const options = { threads: 2, secret, workerFile: compiledWorker() };
 let pool: BuilderPool;
 
 beforeAll(() => {
-  pool = createBuilderPool({ threads: 2, secret, workerFile: compiledWorker() });
+  pool = createBuilderPool(options);
 });
 
 afterAll(() => pool.close());
@@ -84,7 +87,7 @@ describe('the pool', () => {
   });
 
   it('lends no thread to a batch whose verdict is late', async () => {
-    const one = createBuilderPool({ threads: 1, secret, workerFile: compiledWorker() });
+    const one = createBuilderPool({ ...options, threads: 1 });
     const sent = messages(4);
     const copy = { ...sent, bytes: sent.bytes.slice() };
     let give = (_: Verdict): void => {};
@@ -104,6 +107,22 @@ describe('the pool', () => {
     expect(asked).toBe(1);
     expect(one.active).toBe(0);
     await one.close();
+  });
+
+  it('has no thread before a batch comes, and none a while after the last', async () => {
+    const ends: Promise<unknown>[] = [];
+    const note = (worker: Worker): void => void ends.push(once(worker, 'exit'));
+    process.on('worker', note);
+    const idle = createBuilderPool({ ...options, threads: 1, idleMs: 20 });
+    expect(ends).toHaveLength(0);
+    for (const started of [1, 2]) {
+      const built = await idle.build(0, messages(3), async () => ({ dropped: undefined }));
+      expect(built.counts.stored).toBe(3);
+      expect(ends).toHaveLength(started);
+      await ends.at(-1);
+    }
+    process.off('worker', note);
+    await idle.close();
   });
 
   it('fails where the writer has no verdict, and goes on', async () => {

@@ -1,5 +1,6 @@
 // The builders' threads, and the writer's half of the talk with them (thread-messages.ts). A batch is handed over by
-// transfer, about a megabyte or more at a time, because each hand-over costs as much as building twenty events.
+// transfer, about a megabyte or more at a time, because each hand-over costs as much as building twenty events. The
+// threads are there only while batches come.
 
 import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
@@ -38,6 +39,8 @@ export interface BuilderPool {
  * that is away, and the shards of other engines need the thread.
  */
 const longestHeldMs = 1_000;
+/** A thread keeps the memory of its largest batch. */
+const usualIdleMs = 60_000;
 
 interface BuilderPoolOptions {
   threads: number;
@@ -45,18 +48,23 @@ interface BuilderPoolOptions {
   secret: Uint8Array;
   /** The compiled worker.ts; by default the one beside this file, or the one in dist where this file is TypeScript. */
   workerFile?: string;
+  /** The threads end this long after the last batch; a minute unless given. The next one starts them again. */
+  idleMs?: number;
 }
 
 export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
   const workerData: WorkerSettings = { secret: options.secret };
-  const threads = new Piscina<BuildTask, void>({
-    filename: options.workerFile ?? compiledWorker(),
-    minThreads: options.threads,
-    maxThreads: options.threads,
-    // A waiting thread must answer messages on its batch's port.
-    atomics: 'disabled',
-    workerData,
-  });
+  const start = (): Piscina<BuildTask, void> =>
+    new Piscina({
+      filename: options.workerFile ?? compiledWorker(),
+      minThreads: options.threads,
+      maxThreads: options.threads,
+      // A waiting thread must answer messages on its batch's port.
+      atomics: 'disabled',
+      workerData,
+    });
+  let threads: Piscina<BuildTask, void> | undefined;
+  let idle: NodeJS.Timeout | undefined;
   let active = 0;
   return {
     get active() {
@@ -65,6 +73,7 @@ export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
     async build(shard, messages, decide, month) {
       let verdict: Promise<Verdict> | undefined;
       const decideOnce = (ids: BatchIds): Promise<Verdict> => (verdict ??= decide(ids));
+      clearTimeout(idle);
       active++;
       try {
         for (;;) {
@@ -74,10 +83,19 @@ export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
         }
       } finally {
         active--;
+        if (active === 0) idle = setTimeout(end, options.idleMs ?? usualIdleMs).unref();
       }
     },
-    close: () => threads.destroy(),
+    async close() {
+      clearTimeout(idle);
+      await threads?.destroy();
+    },
   };
+
+  function end(): void {
+    void threads?.destroy();
+    threads = undefined;
+  }
 
   /** `late` where the verdict took too long: the thread has forgotten the batch. */
   async function buildOnce(
@@ -85,6 +103,7 @@ export function createBuilderPool(options: BuilderPoolOptions): BuilderPool {
     decide: (ids: BatchIds) => Promise<Verdict>,
   ): Promise<BuiltBatch | 'late'> {
     const { port1, port2 } = new MessageChannel();
+    threads ??= start();
     try {
       const transferList = [port2, batch.messages.bytes.buffer];
       const done = threads.run({ ...batch, port: port2 }, { transferList });
