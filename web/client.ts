@@ -173,7 +173,8 @@ export function explain(cause: unknown): { what: string; todo: string } {
       const againSeconds = askedAgainSeconds(error);
       if (againSeconds !== undefined)
         return { what, todo: `The page asks again by itself in ${againSeconds} s.` };
-      if (seconds === undefined) return { what, todo: 'Narrow the question, and ask again.' };
+      if (seconds === undefined)
+        return { what, todo: 'Choose a shorter range or add a filter, and ask again.' };
       return { what, todo: `Ask again in ${seconds} s.` };
     }
     case Code.DeadlineExceeded:

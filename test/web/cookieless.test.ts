@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)('a project with the default script', () => {
     await untilCounted(app.stack);
 
     const profiles = await go('/profiles');
-    await profiles.getByRole('heading', { name: 'Visitors without a profile' }).waitFor();
+    await profiles.getByRole('heading', { name: 'Cookieless visitors only' }).waitFor();
     expect(await axe(profiles)).toEqual([]);
     await profiles.getByRole('link', { name: 'See their visits' }).click();
     const { page } = reader;

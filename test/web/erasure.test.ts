@@ -75,15 +75,15 @@ describe.runIf(hasBrowser)('in the browser', () => {
       await page.getByRole('menuitem', { name }).press('Enter');
     };
     // Each says in the menu what it does.
-    await ask(/^Delete the profile.*Events stay/);
+    await ask(/^Delete user.*Events stay/);
     await page.getByRole('dialog', { name: 'Delete ada' }).press('Escape');
-    await ask(/^Erase the user.*for good, events too/);
+    await ask(/^Erase user data.*for good, events too/);
     const dialog = page.getByRole('dialog', { name: 'Erase ada' });
     await dialog.getByRole('button', { name: 'Cancel' }).press('Enter');
     await dialog.waitFor({ state: 'detached' });
     expect(await profileOf(app.stack, 'ada')).toBeDefined();
     await ask(/^Erase/);
-    await dialog.getByRole('button', { name: 'Erase the user' }).press('Enter');
+    await dialog.getByRole('button', { name: 'Erase user data' }).press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Erasure of a user' }).waitFor();
     const state = page.getByRole('region', { name: 'State of the request' });
     await state.getByText('completed', { exact: true }).waitFor({ timeout: erasureMs });
@@ -107,7 +107,7 @@ describe.runIf(hasBrowser)('in the browser', () => {
     await page.getByText('There is nothing here.').waitFor();
     await page.getByRole('button', { name: 'Ask again' }).press('Enter');
     await page.getByText('There is nothing here.').waitFor();
-    await page.getByRole('link', { name: 'All profiles' }).press('Enter');
+    await page.getByRole('link', { name: 'All users' }).press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor();
     await context.close();
   });

@@ -30,12 +30,12 @@ describe.runIf(hasBrowser)('kept exports', () => {
     await page.getByRole('heading', { name: 'No export yet' }).waitFor();
     expect(await axe(page)).toEqual([]);
     await button(page, 'New export').press('Enter');
-    await page.getByLabel('What', { exact: true }).selectOption('Profiles');
+    await page.getByLabel('What', { exact: true }).selectOption('Users');
     await page.getByLabel('Format', { exact: true }).selectOption('CSV, for spreadsheets');
     await page.getByRole('checkbox', { name: /^A column for each property/ }).check();
     expect(await axe(page)).toEqual([]);
     await button(page, 'Export').press('Enter');
-    const card = page.getByRole('region', { name: 'Profiles, CSV' });
+    const card = page.getByRole('region', { name: 'Users, CSV' });
     await card.getByText('ready', { exact: true }).waitFor();
     await card.getByText('Kept until').waitFor();
     expect(await axe(page)).toEqual([]);
@@ -56,9 +56,9 @@ describe.runIf(hasBrowser)('kept exports', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await axe(page)).toEqual([]);
     await button(page, 'Download manifest.json').first().waitFor();
-    await button(page, 'Delete its files: Profiles, CSV').click();
+    await button(page, 'Delete its files: Users, CSV').click();
     await page
-      .getByRole('region', { name: 'Profiles, CSV' })
+      .getByRole('region', { name: 'Users, CSV' })
       .getByText('cancelled', { exact: true })
       .waitFor();
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -78,14 +78,14 @@ describe.runIf(hasBrowser)('kept exports', () => {
     await goOn(page, '/exports');
     await button(page, 'New export').press('Enter');
     const dialog = page.getByRole('dialog', { name: 'New export' });
-    await dialog.getByLabel('What', { exact: true }).selectOption('Profiles');
+    await dialog.getByLabel('What', { exact: true }).selectOption('Users');
     await dialog.getByLabel('Format', { exact: true }).selectOption('Arrow');
     await dialog.getByRole('button', { name: 'Segment', exact: true }).press('Enter');
     await page.getByRole('menuitemcheckbox', { name: 'Pro people' }).press('Enter');
     await dialog.getByText('Pro people').waitFor();
     expect(await axe(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Export', exact: true }).press('Enter');
-    const card = page.getByRole('region', { name: 'Profiles, Arrow, 1 segment' });
+    const card = page.getByRole('region', { name: 'Users, Arrow, 1 segment' });
     await card.getByText('ready', { exact: true }).waitFor();
     expect(visitor.faults).toEqual([]);
   });

@@ -58,10 +58,10 @@ describe.runIf(hasBrowser)('events in the browser', () => {
     expect(list?.match(/First of all/gi)).toHaveLength(1);
     await step(page, 'done', 'An event accepted').waitFor();
 
-    await step(page, 'waiting', 'A visitor identified').waitFor();
+    await step(page, 'waiting', 'A user identified').waitFor();
     const identify = '/sdk.profiles.v1.ProfilesSDKService/Identify';
     await call(project.baseUrl, identify, project.publicKey, { externalId: 'ada' });
-    await step(page, 'done', 'A visitor identified').waitFor();
+    await step(page, 'done', 'A user identified').waitFor();
     expect(faults).toEqual([]);
     await context.close();
   });

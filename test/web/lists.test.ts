@@ -166,7 +166,7 @@ describe.runIf(hasBrowser)('lists and fields', () => {
   it('of events: what is typed takes the place of what the field held, and an unknown kind is marked', async () => {
     const page = await go('/insights/trends');
     const field = page.getByRole('combobox', { name: 'Event' }).first();
-    const unknown = page.getByText('No event of this kind was ever stored.');
+    const unknown = page.getByText('No event with this name was ever stored.');
     await field.fill('page_view');
     await page.getByRole('heading', { level: 1 }).click();
     expect(await unknown.count()).toBe(0);

@@ -117,7 +117,7 @@ describe.runIf(hasBrowser)('known figures', () => {
       .toEqual({ Visitors: '4', 'Page views': '6', Visits: '5', 'Bounce rate': '80%' });
     const chart = page.getByRole('region', { name: /^Chart/ });
     await chart.getByText('Complete until').waitFor();
-    await chart.getByText('Not counted: 1 event of deleted profiles.').waitFor();
+    await chart.getByText('Not counted: 1 event of deleted users.').waitFor();
 
     await page.getByRole('button', { name: 'Page views' }).click();
     await chart.getByRole('link', { name: 'View events' }).click();
@@ -186,7 +186,7 @@ describe.runIf(hasBrowser)('known figures', () => {
     const asUsers = page.getByLabel('Count cookieless visitors as users');
     await expect.poll(() => asUsers.isChecked()).toBe(false);
     await answer.getByText('Not counted: 1 event of cookieless visitors.').waitFor();
-    await answer.getByText('Not counted: 1 event of deleted profiles.').waitFor();
+    await answer.getByText('Not counted: 1 event of deleted users.').waitFor();
     await page.getByLabel('Compare with').selectOption({ label: 'Previous period' });
     await page.waitForURL((url) => (url.searchParams.get('q') ?? '').includes('"compare":1'));
     await answer.getByText('nothing before').waitFor();

@@ -66,7 +66,7 @@ describe.runIf(hasBrowser)('exports to a bucket', () => {
     await field('Secret access key').fill(s3Key.secret);
     await button('Try the bucket and begin').press('Enter');
     await card().getByText('active', { exact: true }).waitFor();
-    await card().getByText('Every hour: Events, Parquet, page_view, purchase, 1 filter').waitFor();
+    await card().getByText('Every hour: Events, Parquet, Page view, Purchase, 1 filter').waitFor();
     expect(await axe(page)).toEqual([]);
     const manifest = manifestBelow('in/');
     await manifestIs(manifest);

@@ -58,7 +58,7 @@ describe.runIf(hasBrowser)('senders in the settings', () => {
 
     await page.getByRole('button', { name: 'New key' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Kind').selectOption('read');
+    await dialog.getByLabel('Type').selectOption('read');
     await dialog.getByLabel('Last day').fill('2031-06-15');
     await dialog.getByRole('button', { name: 'Create key' }).click();
     const readKey = await page.getByText(/^prv_[0-9A-Za-z]{42}$/).textContent();

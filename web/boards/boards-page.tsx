@@ -50,7 +50,7 @@ export function Page({ params }: PageProps) {
           </button>
         ) : null}
       </div>
-      <p class="hint">A board shows answers side by side. Save an insight to one.</p>
+      <p class="hint">A board shows insights side by side. Save an insight to one.</p>
       <Fault cause={error ?? fault} retry={reload} />
       {data ? (
         <ul class="board-list">

@@ -19,7 +19,7 @@ export function DeleteProject({ project }: { project: Project }) {
   return (
     <DeleteCard
       heading="Delete the project"
-      hint="Its keys end at once, and its events, profiles, boards, alerts, exports and webhooks’ deliveries follow within a day. Nobody can bring them back."
+      hint="Its keys end at once, and its events, users, boards, alerts, exports and webhooks’ deliveries follow within a day. Nobody can bring them back."
       action={`Delete ${displayName}`}
       label={`Type ${displayName} to confirm`}
       name={displayName}

@@ -29,7 +29,7 @@ export function wordsOf({ status, firstCompletedAt }: GetDeletionRequestResponse
         tone: '',
         says: isAgain
           ? 'Rows that came late are deleted.'
-          : 'The profile is hidden. What is queued is stored first, then all rows are deleted.',
+          : 'The user is hidden. What is queued is stored first, then all rows are deleted.',
       };
     case ComplianceRequestStatus.COMPLETED:
       return {

@@ -74,7 +74,7 @@ const ofFields: Record<FieldId, EventColumn> = {
     },
   },
   visit: idColumn('Visit id', ({ sessionId }) => sessionId),
-  profile: idColumn('Profile id', ({ profileId }) => profileId),
+  profile: idColumn('Internal user id', ({ profileId }) => profileId),
   event: idColumn('Event id', ({ eventId }) => eventId),
 };
 

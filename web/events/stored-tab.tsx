@@ -86,7 +86,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
         />
         <SegmentBar chosen={segments} onChange={setSegments} />
         <Only name="User" query="who" value={who} />
-        <Only name="Profile" query="profile" value={profileId} />
+        <Only name="User" query="profile" value={profileId} />
         <Only name="Visit" query="session" value={sessionId} />
         <span class="grow" />
         <LoadAgain onPress={list.reload} />

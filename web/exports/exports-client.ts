@@ -2,6 +2,7 @@
 
 import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
+import { kindName } from '../../platform/words/value-words.ts';
 import {
   type Export,
   ExportColumns,
@@ -29,7 +30,7 @@ export type FormatName = (typeof formats)[number]['value'];
 
 export const whats = [
   { value: 'events', name: 'Events', what: ExportWhat.EVENTS },
-  { value: 'profiles', name: 'Profiles', what: ExportWhat.PROFILES },
+  { value: 'profiles', name: 'Users', what: ExportWhat.PROFILES },
   { value: 'activity', name: 'Activity of each user', what: ExportWhat.ACTIVITY },
 ] as const;
 
@@ -86,7 +87,7 @@ export function queryText(query: ExportQuery | undefined): string {
   return [
     ...[what, format.split(',')[0]],
     ...(kinds.length > 0
-      ? [kinds.length > 3 ? plural(kinds.length, 'kind') : kinds.join(', ')]
+      ? [kinds.length > 3 ? plural(kinds.length, 'event name') : kinds.map(kindName).join(', ')]
       : []),
     ...(filters.length > 0 ? [plural(filters.length, 'filter')] : []),
     ...(segmentCount > 0 ? [plural(segmentCount, 'segment')] : []),

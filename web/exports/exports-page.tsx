@@ -48,9 +48,8 @@ export function Page({ params }: PageProps) {
         ) : null}
       </div>
       <p class="hint">
-        An export is written in the background and kept for seven days: files of events, of
-        profiles, or of what each user did, whole and with their types. You get a mail once it is
-        ready.
+        An export is written in the background and kept for seven days: files of events, of users,
+        or of what each user did, whole and with their types. You get a mail once it is ready.
       </p>
       <Fault cause={list.error} retry={list.reload} />
       {list.isLoading && !list.data ? <Loading of="exports" /> : null}

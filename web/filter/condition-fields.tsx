@@ -16,7 +16,7 @@ export function ConditionFields(props: {
   // A list's last text is typed, the ones before are taken.
   const typed = condition.values.at(-1) ?? '';
   const { property } = condition;
-  const asSeen = of === 'profiles' && property ? `profile.${property}` : property;
+  const asSeen = of === 'users' && property ? `profile.${property}` : property;
   const isKnown = schema.data?.properties.some((seen) => seen.property === asSeen) ?? false;
   const suggestions = useValueSuggestions(isKnown ? asSeen : '', typed);
   const setValue = (index: number, value: string): void => {

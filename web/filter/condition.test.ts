@@ -9,6 +9,8 @@ it.each([
   ['$country', FilterOperator.IN, ['DE', 'XQ', 'de'], 'Country is one of Germany, XQ, de'],
   ['$country', FilterOperator.CONTAINS, ['DE'], 'Country contains DE'],
   ['plan', FilterOperator.EQUALS, ['DE'], 'plan is DE'],
+  ['$url', FilterOperator.EQUALS, ['/a'], 'URL is /a'],
+  ['$utmSource', FilterOperator.EQUALS, ['ads'], 'UTM source is ads'],
   ['$pathname', FilterOperator.EQUALS, ['/%C5%8Dkami'], 'Pathname is /ōkami'],
   ['$bot', FilterOperator.NOT_EQUALS, ['true'], 'Bots left out'],
   ['$bot', FilterOperator.EQUALS, ['true'], 'Bot is true'],

@@ -159,13 +159,14 @@ export function inWords({ property, operator, values }: Condition, isAny = false
   return `${propertyName(property)} ${known?.name ?? ''} ${joined}`.trim();
 }
 
-/** A property as people say it: `$utmSource` is "Utm source", a trait is marked; others stay as they are. */
+/** A property as people say it: `$utmSource` is "UTM source", a trait is marked; others stay as they are. */
 export function propertyName(property: string): string {
-  if (property.startsWith(traitPrefix)) return `${property.slice(traitPrefix.length)} (profile)`;
+  if (property.startsWith(traitPrefix)) return `${property.slice(traitPrefix.length)} (user)`;
   if (!property.startsWith('$')) return property;
   const words = property
     .slice(1)
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase();
+    .toLowerCase()
+    .replaceAll(/\b(?:url|utm|os|ip|sdk)\b/g, (initials) => initials.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

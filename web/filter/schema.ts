@@ -51,7 +51,7 @@ export function useKindSuggestions(): Suggestion[] {
   }));
 }
 
-export const unknownKindHint = 'No event of this kind was ever stored.';
+export const unknownKindHint = 'No event with this name was ever stored.';
 
 /** Tells kinds of which no event was stored. None is where the list of kinds is not here, or not all of it. */
 export function useIsUnknownKind(): (kind: string) => boolean {
@@ -61,19 +61,19 @@ export function useIsUnknownKind(): (kind: string) => boolean {
   return (kind) => isWhole && kind !== '' && !seen.has(kind);
 }
 
-/** Whose properties fit: events' with traits of their profiles or without, or profiles' alone, without the prefix. */
-export type SuggestedOf = 'events' | 'events alone' | 'profiles';
+/** Whose properties fit: events' with traits of their users or without, or users' alone, without the prefix. */
+export type SuggestedOf = 'events' | 'events alone' | 'users';
 
 export function propertySuggestions(schema: Schema | undefined, of: SuggestedOf): Suggestion[] {
   return inGroups(schema?.properties ?? []).flatMap(([group, { property, source, count }]) => {
     const isTrait = source === PropertySource.PROFILE;
-    if (of === (isTrait ? 'events alone' : 'profiles')) return [];
-    const value = of === 'profiles' ? property.replace(/^profile\./, '') : property;
+    if (of === (isTrait ? 'events alone' : 'users')) return [];
+    const value = of === 'users' ? property.replace(/^profile\./, '') : property;
     return [
       {
         ...{ value, group },
-        name: of === 'profiles' ? value : propertyName(property),
-        note: isTrait ? plural(count, 'profile') : plural(count, 'event'),
+        name: of === 'users' ? value : propertyName(property),
+        note: isTrait ? plural(count, 'user') : plural(count, 'event'),
       },
     ];
   });

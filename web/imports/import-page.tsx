@@ -36,8 +36,8 @@ export function Page({ params }: PageProps) {
         <a href={`/p/${projectId}/settings`}>Settings</a>
       </div>
       <p class="hint">
-        Brings the history that another product exported, or a web server’s log, with its moments,
-        people and visits. The file is read first, and nothing is stored before you say so. The same
+        Brings the history that another product exported, or a web server’s log, with its times,
+        users and visits. The file is read first, and nothing is stored before you say so. The same
         events are never stored twice.
       </p>
       <Fault cause={list.error} retry={list.reload} />

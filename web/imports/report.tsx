@@ -27,7 +27,7 @@ export function Report({ report }: { report: ImportReport }) {
   );
 }
 
-const otherKinds = 'Other kinds';
+const otherKinds = 'Other events';
 
 function Kinds({ report: { months } }: { report: ImportReport }) {
   const kinds = new Map<string, { total: bigint; byMonth: Map<string, bigint> }>();
@@ -92,7 +92,7 @@ function Refusals({ report: { refusals } }: { report: ImportReport }) {
           {refusals.map(({ why, isKept, count, first }) => (
             <tr key={why}>
               <th scope="row">{why}</th>
-              <td>{isKept ? 'stored under another kind' : 'left out'}</td>
+              <td>{isKept ? 'stored under another name' : 'left out'}</td>
               <td class="number">{figure(count)}</td>
               <td class="mono">{first.join(', ')}</td>
             </tr>

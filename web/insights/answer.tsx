@@ -128,7 +128,7 @@ function personsOf(
   onClose: () => void,
 ) {
   const opened = { projectId, asked, title, figures, eventsHref, onClose };
-  return <Loaded load={loadPersons} name="the people" with={opened} />;
+  return <Loaded load={loadPersons} name="the users" with={opened} />;
 }
 
 function AnswerFooter(props: {

@@ -72,7 +72,9 @@ function Persons(props: { projectId: string; asked: Asked; figure: Figure; name:
         ))}
       </ul>
       {isWhole && persons.length === 0 ? (
-        <p class="hint">Nobody who can be told apart: visitors without cookies have no profile.</p>
+        <p class="hint">
+          Nobody who can be listed: cookieless visitors are not told apart from day to day.
+        </p>
       ) : null}
       {fault === undefined ? null : <Fault cause={fault} retry={more} />}
       {isLoading ? <Loading of="the users" /> : null}

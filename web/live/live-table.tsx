@@ -80,7 +80,7 @@ class Row extends Component<RowProps> {
         <td class="clip">
           {row.event ? (
             <button type="button" class="link" onClick={() => onOpen(row)}>
-              {row.kind || '(no kind)'}
+              {row.kind || '(no name)'}
             </button>
           ) : (
             row.kind || '(unknown)'

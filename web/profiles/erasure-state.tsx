@@ -39,7 +39,7 @@ export function ErasureState({ projectId, requestId }: { projectId: string; requ
       {found.isLoading && !found.data ? <Loading of="the request" /> : null}
       {found.data ? <Request request={found.data} /> : null}
       <p>
-        <a href={`/p/${projectId}/profiles`}>All profiles</a>
+        <a href={`/p/${projectId}/profiles`}>All users</a>
       </p>
     </>
   );

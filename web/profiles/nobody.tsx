@@ -7,14 +7,14 @@ import { Loading } from '../ui/loading.tsx';
 
 export function Nobody({ projectId }: { projectId: string }) {
   const isCookieless = hasCookieless(useSeenVisitors(projectId));
-  if (isCookieless === undefined) return <Loading of="profiles" />;
+  if (isCookieless === undefined) return <Loading of="users" />;
   if (isCookieless)
     return (
       <section class="empty">
-        <h2>Visitors without a profile</h2>
+        <h2>Cookieless visitors only</h2>
         <p>
-          The visitors of this project are cookieless: each is known for a day and has no profile.
-          Profiles begin where a page sends with the consent <code>granted</code> (
+          The visitors of this project are cookieless: each is known for a day and is not listed.
+          Users appear once a page sends with the consent <code>granted</code> (
           <a href={`/p/${projectId}/setup`}>Setup</a>), or a server names the user.
         </p>
         <a class="button primary" href={`/p/${projectId}/visits`}>
@@ -25,7 +25,7 @@ export function Nobody({ projectId }: { projectId: string }) {
   return (
     <section class="empty">
       <h2>Nobody yet</h2>
-      <p>A profile appears with the first event of a user.</p>
+      <p>A user appears with their first event.</p>
       <DemoCommand />
     </section>
   );

@@ -36,7 +36,7 @@ export function ProfileHead({ projectId, profile }: { projectId: string; profile
       {asked === 'delete' ? (
         <Confirm
           title={`Delete ${name}`}
-          action="Delete the profile"
+          action="Delete user"
           onConfirm={() => hide(projectId, profile)}
           onClose={() => setAsked(undefined)}
         >
@@ -49,14 +49,14 @@ export function ProfileHead({ projectId, profile }: { projectId: string; profile
       {asked === 'erase' ? (
         <Confirm
           title={`Erase ${name}`}
-          action="Erase the user"
+          action="Erase user data"
           onConfirm={() => erase(projectId, profile)}
           onClose={() => setAsked(undefined)}
         >
           <p>
-            Everything that is held of this user goes for good: the profile with all merged ids,
-            events, visits, dead letters and the log of webhooks. Figures of past days change, and
-            kept exports of the project end.
+            Everything that is held of this user goes for good: traits and merged ids, events,
+            visits, dead letters and the log of webhooks. Figures of past days change, and kept
+            exports of the project end.
           </p>
         </Confirm>
       ) : null}
@@ -79,12 +79,12 @@ function Removals({ onAsk }: { onAsk: (asked: Asked) => void }) {
       }
     >
       <MenuItem onChoose={() => onAsk('delete')}>
-        Delete the profile
+        Delete user
         <small class="says">Takes the user out of lists. Events stay and count in totals.</small>
       </MenuItem>
       {hasRole(Role.ADMIN) ? (
         <MenuItem isDanger onChoose={() => onAsk('erase')}>
-          Erase the user
+          Erase user data
           <small class="says">Removes all that is held of them for good, events too.</small>
         </MenuItem>
       ) : null}
@@ -95,7 +95,7 @@ function Removals({ onAsk }: { onAsk: (asked: Asked) => void }) {
 async function hide(projectId: string, { id }: Profile): Promise<void> {
   await profilesClient.delete({ id }, inProject(projectId));
   forget(`profiles ${projectId}`);
-  toast('Deleted: the profile is in no list and no user’s figure any more');
+  toast('Deleted: the user is in no list and no figure of users any more');
   navigate(`/p/${projectId}/profiles`);
 }
 

@@ -34,7 +34,7 @@ function Person({ projectId, id }: { projectId: string; id: string }) {
   );
   const profile = found.data?.profile;
   if (found.error) return <Fault cause={found.error} retry={found.reload} />;
-  if (!profile) return <Loading of="the profile" />;
+  if (!profile) return <Loading of="the user" />;
   return (
     <>
       <ProfileHead projectId={projectId} profile={profile} />
@@ -130,7 +130,7 @@ function Merged(props: { projectId: string; merged: MergedId[]; reload: () => vo
   const undo = async (distinctId: string): Promise<void> => {
     await profilesClient.unmergeProfile({ distinctId }, inProject(props.projectId));
     forget(`profiles ${props.projectId}`);
-    toast(`${distinctId} is a profile of its own again`);
+    toast(`${distinctId} is a user of its own again`);
     props.reload();
   };
   if (props.merged.length === 0) return null;
@@ -168,8 +168,8 @@ function Merged(props: { projectId: string; merged: MergedId[]; reload: () => vo
           onClose={() => setUndone(undefined)}
         >
           <p>
-            <code>{undone}</code> becomes a profile of its own again, with its events. Traits that
-            it brought leave this user.
+            <code>{undone}</code> becomes a user of its own again, with its events. Traits that it
+            brought leave this user.
           </p>
         </Confirm>
       ) : null}

@@ -53,7 +53,7 @@ export function Page({ params }: PageProps) {
       </div>
       <Filters conditions={conditions} bots={bots} />
       <Fault cause={error} retry={reload} />
-      {isLoading && rows.length === 0 ? <Loading of="profiles" /> : null}
+      {isLoading && rows.length === 0 ? <Loading of="users" /> : null}
       {!isLoading && !error && rows.length === 0 ? (
         <Empty projectId={projectId} isFiltered={conditions.length > 0 || !isEmpty(segments)} />
       ) : null}
@@ -138,7 +138,7 @@ function Filters(props: Pick<Parameters<typeof FilterBar>[0], 'conditions' | 'bo
     <div class="row">
       <FilterBar
         {...props}
-        of="profiles"
+        of="users"
         onChange={(next) => setQuery({ f: writeConditions(next) })}
       />
       <SegmentBar chosen={segmentsOfAddress()} onChange={setSegments} />

@@ -23,7 +23,7 @@ export function Preview(props: { report: Report; projectId: string; onClose: () 
   return (
     <Dialog title={`Preview of ${report.displayName}`} onClose={onClose}>
       <Check
-        label="As people see it who are no members"
+        label="As recipients see it who are not members"
         checked={forOthers}
         onValue={setForOthers}
       />

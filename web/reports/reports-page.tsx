@@ -61,10 +61,7 @@ function Empty({ mayWrite }: { mayWrite: boolean }) {
   return (
     <section class="empty">
       <h2>No report yet</h2>
-      <p>
-        A report brings a board to people who do not look: the week on Monday morning, the month on
-        its first day.
-      </p>
+      <p>A report mails a board: the week on Monday morning, the month on its first day.</p>
       {mayWrite ? null : <p class="hint">Members of the organization make them.</p>}
     </section>
   );

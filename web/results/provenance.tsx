@@ -75,7 +75,7 @@ export function sentence({ reason, count, before }: LeftOut): string {
     case Reason.COOKIELESS_EVENTS:
       return `Not counted: ${plural(count, 'event')} of cookieless visitors. Include them to count each of their days as a user.`;
     case Reason.DELETED_PROFILES:
-      return `Not counted: ${plural(count, 'event')} of deleted profiles.`;
+      return `Not counted: ${plural(count, 'event')} of deleted users.`;
     case Reason.GROUPS_IN_OTHERS:
       return `${plural(count, 'smaller group')} are counted together as all others.`;
     case Reason.RECEIVED_LATER:

@@ -55,7 +55,7 @@ function RetentionForm({ project }: { project: Project }) {
     >
       <Field
         label="Days"
-        hint="1 to 3650; empty: for ever. Days of UTC: today and so many before it. Profiles and their traits are no events and stay."
+        hint="1 to 3,650; empty: for ever. Days of UTC: today and so many before it. Users and their traits are not events and stay."
         placeholder="For ever"
         type="number"
         min="1"
@@ -70,9 +70,9 @@ function RetentionForm({ project }: { project: Project }) {
         <>
           <p class="hint bad" role="status">
             All events up to {lastDay} (UTC) are in no answer from now on, and are deleted within a
-            day: from charts, visits, the lists of events, what profiles add up to, and kept
-            exports. Nothing brings them back, a larger number neither. Export them before, if you
-            may need them.
+            day: from charts, visits, the lists of events, what users add up to, and kept exports.
+            Nothing brings them back, a larger number neither. Export them before, if you may need
+            them.
           </p>
           <Check label={`Delete the events up to ${lastDay}`} checked={isSure} onValue={setSure} />
         </>

@@ -104,7 +104,7 @@ function Delete({ projectId, segment }: { projectId: string; segment: Segment })
           onClose={() => setOpen(false)}
         >
           <p>
-            Questions, boards and alerts that name it are not answered any more, and say why. The
+            Insights, boards and alerts that use it are not answered any more, and say why. The
             users and their events stay.
           </p>
         </Confirm>

@@ -34,7 +34,7 @@ export function Page({ params }: PageProps) {
       </div>
       <p class="hint">
         A segment is the users who meet a condition: of what they did, of their traits, of when they
-        came first. Questions, boards and lists can be of its users alone.
+        came first. Insights, boards and lists can be of its users alone.
       </p>
       <Fault cause={list.error} retry={list.reload} />
       {list.isLoading && !list.data ? <Loading of="segments" /> : null}

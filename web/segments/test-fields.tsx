@@ -51,7 +51,7 @@ function Looked(props: { name: string; test: Look; onChange: (next: Look) => voi
       return (
         <div class="row">
           <ConditionFields
-            of="profiles"
+            of="users"
             condition={traitCondition(test.value)}
             onChange={(next) => onChange({ case: 'trait', value: toPropertyFilter(next) })}
           />
@@ -173,7 +173,7 @@ function BehaviourFields(props: {
           value={lastDays === 0 ? 'range' : 'days'}
           options={[
             { value: 'days', name: 'In the last days' },
-            { value: 'range', name: 'In the range of the question' },
+            { value: 'range', name: 'In the range of the insight' },
           ]}
           onValue={(when) => onChange({ lastDays: when === 'days' ? 30 : 0 })}
           hint={lastDays === 0 ? 'Where there is no range, as in lists of users: ever.' : ''}

@@ -61,8 +61,8 @@ export function NewKey(props: {
           onValue={setDisplayName}
         />
         <Select
-          label="Kind"
-          hint="A public key can only write and may stand in a page. Keep private keys on servers; only one that sends and reads may delete profiles."
+          label="Type"
+          hint="A public key can only write and may stand in a page. Keep private keys on servers; only one that sends and reads may delete users."
           value={kind}
           options={kinds}
           onValue={setKind}

@@ -120,7 +120,7 @@ function Invite(props: { orgId: string; onSent: Sent; onClose: () => void }) {
         <Field label="E-mail" type="email" required value={email} onValue={setEmail} />
         <Select
           label="Role"
-          hint="Viewers read. Members also write boards and profiles. Admins also manage people, keys, mail and webhooks."
+          hint="Viewers read. Members also edit boards and users. Admins also manage members, keys, mail and webhooks."
           value={role}
           options={roleChoices}
           onValue={setRole}

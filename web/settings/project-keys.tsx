@@ -93,7 +93,7 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
   return (
     <tr>
       <td>{apiKey.displayName || '–'}</td>
-      <td data-label="Kind">
+      <td data-label="Type">
         <span class="badge" data-tone={isPublic ? 'good' : 'warn'}>
           {isPublic ? 'public' : 'private'}
         </span>{' '}
@@ -136,7 +136,7 @@ function KeyTable(props: { apiKeys: readonly ApiKey[]; onRevoke: (key: ApiKey) =
         <thead>
           <tr>
             <th scope="col">Name</th>
-            <th scope="col">Kind</th>
+            <th scope="col">Type</th>
             <th scope="col">Key</th>
             <th scope="col">Made</th>
             <th scope="col">Ends</th>

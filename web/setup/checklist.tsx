@@ -42,9 +42,9 @@ export function Checklist({ projectId, publicKey }: { projectId: string; publicK
             waiting="A second or two after it is accepted"
           />
           <Item
-            name="A visitor identified"
+            name="A user identified"
             seen={progress.identified}
-            waiting="Optional: a call of identify names a visitor"
+            waiting="Optional: a call of identify names a user"
           />
         </ol>
       </div>
@@ -144,7 +144,7 @@ function TestEvent({ projectId, publicKey }: { projectId: string; publicKey: str
       <p class="hint" role="status">
         {sent === undefined ? (
           <>
-            A real event of the kind <code>{testKind}</code>. It stays in the project.
+            A real event, <code>{testKind}</code>. It stays in the project.
           </>
         ) : sent.state === 'accepted' ? (
           `Accepted after ${milliseconds(sent.tookMs)}: the key and the service are right.`

@@ -141,7 +141,7 @@ function withHealth(
   const preflight = preflightTime && toDate(preflightTime);
   return {
     ...withRefusals(last, refusals.filter(isRecent)),
-    identified: identifyTime && { at: toDate(identifyTime), what: 'A profile was made' },
+    identified: identifyTime && { at: toDate(identifyTime), what: 'Identify was called' },
     preflight: preflight && preflight.getTime() > openedMs ? preflight : last.preflight,
   };
 }

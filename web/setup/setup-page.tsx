@@ -187,8 +187,8 @@ function Way(props: { way: (typeof ownWays)[number]['id']; projectId: string; ap
         <>
           <p>An event, in the form that every SDK sends:</p>
           <Code text={curlSnippet(of)} what="The command for an event" />
-          <p>Name the visitor, with traits:</p>
-          <Code text={identifyCurl(of)} what="The command for a visitor" />
+          <p>Name the user, with traits:</p>
+          <Code text={identifyCurl(of)} what="The command for a user" />
         </>
       );
     default:

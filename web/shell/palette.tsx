@@ -135,7 +135,7 @@ function useTargets(text: string): Target[] {
             href: `${base}/profiles?id=${encodeURIComponent(typed)}`,
           },
           {
-            group: 'Events of this kind',
+            group: 'Events with this name',
             name: typed,
             href: `${base}/events?kind=${encodeURIComponent(typed)}`,
           },

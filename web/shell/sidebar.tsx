@@ -116,7 +116,7 @@ export function Sidebar() {
             name={
               now.state === 'signed-in' ? now.person.displayName || now.person.email : 'Account'
             }
-            icon="person"
+            icon="account"
             isHere={path === '/account'}
           />
         </ul>

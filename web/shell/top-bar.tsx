@@ -41,7 +41,7 @@ export function TopBar() {
       </button>
       <span class="grow" />
       {currentProject.value ? <LagBadge projectId={currentProject.value.id} /> : null}
-      <Menu label="You" align="end" class="quiet" button={<Icon name="person" />}>
+      <Menu label="You" align="end" class="quiet" button={<Icon name="account" />}>
         <MenuItem onChoose={() => navigate('/account')}>Account</MenuItem>
         <MenuItem onChoose={() => navigate('/operator')}>Operator</MenuItem>
         <MenuItem onChoose={() => (isHelpOpen.value = true)}>Keyboard shortcuts</MenuItem>

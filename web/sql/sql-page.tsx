@@ -53,7 +53,7 @@ export function Page({ params }: PageProps) {
           <h2>Members write SQL</h2>
           <p>
             A statement may read every event of the project. Ask an admin of the organization for
-            the role of a member, or ask questions in Insights.
+            the role of a member, or use Insights.
           </p>
         </section>
       )}

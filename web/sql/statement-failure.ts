@@ -57,7 +57,7 @@ export const failureTitles: Readonly<Record<FailureKind, string>> = {
 /** What to do about it, behind the sentence; '' where the sentence says it. */
 export const failureAdvice: Readonly<Record<FailureKind, string>> = {
   syntax: '',
-  refused: 'Allowed is one SELECT over events, profiles and sessions, with functions that compute.',
+  refused: 'Allowed is one SELECT over the listed views, with functions that compute.',
   bound: 'Ask for fewer rows or columns, or for a shorter time; or run it again later.',
   access: 'Ask an admin of the organization.',
   away: 'Run it again once the service is back.',

@@ -64,7 +64,7 @@ function Who({ visit, base }: { visit: Visit; base: string }) {
       {profileId ? (
         <a href={`${base}/profiles/${profileId}`}>{visitorName(visit)}</a>
       ) : cookieless ? (
-        'A cookieless visitor, who is known for a day and has no profile'
+        'A cookieless visitor, who is known for a day and is not listed as a user'
       ) : (
         distinctId
       )}

@@ -123,9 +123,9 @@ function Empty({ isAdmin }: { isAdmin: boolean }) {
     <section class="empty">
       <h2>No webhook yet</h2>
       <p>
-        A webhook tells another service at once when an event comes: of the kinds and with the
-        properties that you choose, a <code>purchase</code> above 100, for example, or a message in
-        a room. Each is signed, and repeated until it arrives.
+        A webhook tells another service at once when an event comes, chosen by its name and its
+        properties: a <code>purchase</code> above 100, for example, or a message in a room. Each is
+        signed, and repeated until it arrives.
       </p>
       {isAdmin ? null : <p class="hint">Admins of the organization make them.</p>}
       <p>

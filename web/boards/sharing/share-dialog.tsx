@@ -38,8 +38,8 @@ export function ShareDialog(props: {
   return (
     <Dialog title="Share this board" onClose={props.onClose}>
       <p class="hint">
-        Whoever has a link sees this board with its saved range, without an account. Persons in it
-        are not named, and tiles that are made in SQL are left out.
+        Whoever has a link sees this board with its saved range, without an account. Users in it are
+        not named, and tiles that are made in SQL are left out.
       </p>
       {made ? (
         <section class="stack" aria-label="The new link">

@@ -90,7 +90,7 @@ function RowsFields({ asked, set }: PartProps) {
       ) : null}
       <FilterBar
         conditions={conditions}
-        of={isOfEvents ? 'events' : 'profiles'}
+        of={isOfEvents ? 'events' : 'users'}
         onChange={(next) => set({ conditions: next })}
       />
       <SegmentBar chosen={asked} onChange={set} />

@@ -57,7 +57,7 @@ function Change(props: {
   return (
     <Dialog title={`Projects of ${email}`} onClose={onClose}>
       <Form action="Save" send={save} isReady={isChoice(chosen)}>
-        <p class="hint">The others are not there for them, and neither are the people of those.</p>
+        <p class="hint">They see neither the others nor the members of those.</p>
         <ProjectChoice orgId={orgId} chosen={chosen} onChoose={setChosen} />
       </Form>
     </Dialog>
