@@ -48,19 +48,19 @@ describe.runIf(hasBrowser)('the pages of events', () => {
     await page.waitForSelector('.lag[data-state=live]');
     const event = newEvent({ kind: 'seen_live', distinctId: 'ada' });
     await batchCreate(web.stack, [event]);
-    await page.waitForSelector('tr[data-stage=stored] >> text=seen_live');
+    await page.waitForSelector('tr[data-stage=stored] >> text=Seen live');
     await batchCreate(web.stack, [event]);
-    await page.waitForSelector('tr[data-stage=duplicate] >> text=seen_live');
-    expect(await page.locator('tr', { hasText: 'seen_live' }).count()).toBe(1);
+    await page.waitForSelector('tr[data-stage=duplicate] >> text=Seen live');
+    expect(await page.locator('tr', { hasText: 'Seen live' }).count()).toBe(1);
     await batchCreate(web.stack, [newEvent({ kind: 'not live', distinctId: 'eve' })]);
     await page.waitForSelector('tr[data-stage=refused] >> text=kind_pattern');
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press('Space');
     await batchCreate(web.stack, [newEvent({ kind: 'while_paused' })]);
     await page.waitForSelector('button:has-text("1 new")');
-    expect(await page.locator('tr', { hasText: 'while_paused' }).count()).toBe(0);
+    expect(await page.locator('tr', { hasText: 'While paused' }).count()).toBe(0);
     await page.keyboard.press('Space');
-    await page.waitForSelector('tr >> text=while_paused');
+    await page.waitForSelector('tr >> text=While paused');
   });
 
   it('the live view of a kind shows that kind alone', async () => {
@@ -101,6 +101,8 @@ describe.runIf(hasBrowser)('the pages of events', () => {
     // A program has sent it.
     await page.click('.empty >> text=Count bots');
     await page.click('.table-row >> text=typed');
+    await page.locator('dialog').getByRole('heading', { name: 'Typed', exact: true }).waitFor();
+    await page.locator('dialog .mono').getByText('typed', { exact: true }).waitFor();
     const lines = page.locator('dialog .values').first().locator('tbody tr');
     const values = async () =>
       (await lines.allInnerTexts()).map((line) => line.split(/\s+/).join(' '));

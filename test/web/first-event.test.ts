@@ -17,7 +17,7 @@ describe.runIf(hasBrowser)('events in the browser', () => {
 
   /** A row of the live page. */
   const row = (page: Page, kind: string, stage: string) =>
-    page.locator(`tr[data-stage=${stage}]`, { hasText: kind });
+    page.locator(`tr[data-stage=${stage}]`, { has: page.getByTitle(kind, { exact: true }) });
 
   /** The badge of every page says so: a stream tells what comes from then on. */
   const streamIsOpen = (page: Page) => page.locator('.lag[data-state=live]').waitFor();

@@ -66,6 +66,15 @@ describe.runIf(hasBrowser)('the live page', () => {
     await expect
       .poll(() => figureOf(page, 'Events').textContent(), { timeout })
       .toContain('the last minute');
+
+    // A server tells a place: the note on those that are missing is not that there is none.
+    await places.getByText('the service has no geo database').waitFor();
+    const german = newEvent({ occurTime, autoProperties: { $country: { stringValue: 'DE' } } });
+    const key = app.stack.privateKey;
+    expect((await batchCreate(app.stack, [german], { key, headers })).status).toBe(200);
+    await places.getByText('Germany', { exact: true }).waitFor();
+    await places.getByText('the service has no geo database').waitFor({ state: 'detached' });
+    await places.getByText('is not known: their addresses').waitFor();
     expect(faults).toEqual([]);
     await context.close();
   });

@@ -1,6 +1,7 @@
 // One event in full: what is known of it, its typed values, and ways to take it along.
 
 import { readablePath } from '../../platform/words/readable-path.ts';
+import { kindName } from '../../platform/words/value-words.ts';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { Time } from '../time/time.tsx';
 import { copyText } from '../ui/copy.tsx';
@@ -18,7 +19,13 @@ export function EventDrawer(props: {
   const { event, projectId, onClose } = props;
   const base = `/p/${projectId}`;
   return (
-    <Dialog title={event.kind || 'Event'} side onClose={onClose} class="event-drawer">
+    <Dialog
+      title={event.kind ? kindName(event.kind) : 'Event'}
+      side
+      onClose={onClose}
+      class="event-drawer"
+    >
+      {event.kind ? <p class="hint mono">{event.kind}</p> : null}
       <dl class="facts">
         <Fact name="When">
           <Time at={event.occurTime} as="day" /> <Time at={event.occurTime} as="clock" />

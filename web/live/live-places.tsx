@@ -64,7 +64,11 @@ export function LivePlaces(props: {
           {...(figures ? { total: visitorsOf(figures, areBotsCounted) } : {})}
         />
       )}
-      <WhyUnknown figures={figures} unknown={values.get('') ?? 0} />
+      <WhyUnknown
+        figures={figures}
+        unknown={values.get('') ?? 0}
+        isAnyKnown={bars.some(({ code }) => code !== '')}
+      />
     </section>
   );
 }
@@ -76,8 +80,10 @@ function nobody({ bots }: Figures): string {
     : 'No event of a visitor was stored in the last 5 minutes.';
 }
 
-function WhyUnknown({ figures, unknown }: { figures: Figures | undefined; unknown: number }) {
-  if (figures?.looksUpPlaces === false)
+/** Without a database places come with events of servers, or not at all. */
+function WhyUnknown(props: { figures: Figures | undefined; unknown: number; isAnyKnown: boolean }) {
+  const { figures, unknown, isAnyKnown } = props;
+  if (figures?.looksUpPlaces === false && !isAnyKnown)
     return (
       <p class="hint">
         Places are not looked up: the service has no geo database. Its operator sets{' '}

@@ -2,6 +2,7 @@
 // first, and the oldest are let go beyond a bound.
 
 import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { kindName } from '../../platform/words/value-words.ts';
 import {
   type ActivityEvent,
   type WatchRow,
@@ -122,5 +123,8 @@ function countryOf({ autoProperties }: ActivityEvent): string {
 /** Whether each word of a search is somewhere in what the row shows. */
 export function hasWords(row: LiveRow, search: string): boolean {
   const { stage, kind, who, page, place, rule, field } = row;
-  return hasEachWord(`${stage} ${kind} ${who} ${page} ${place} ${rule} ${field}`, search);
+  return hasEachWord(
+    `${stage} ${kind} ${kindName(kind)} ${who} ${page} ${place} ${rule} ${field}`,
+    search,
+  );
 }

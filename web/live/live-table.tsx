@@ -2,6 +2,7 @@
 
 import { Component } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { kindName } from '../../platform/words/value-words.ts';
 import { reasonText, ruleText } from '../event/rule-text.ts';
 import { serviceNowMs } from '../feed/live-feed.ts';
 import { MarkedPlace } from '../marks/marked.tsx';
@@ -79,8 +80,8 @@ class Row extends Component<RowProps> {
         </td>
         <td class="clip">
           {row.event ? (
-            <button type="button" class="link" onClick={() => onOpen(row)}>
-              {row.kind || '(no name)'}
+            <button type="button" class="link" title={row.kind} onClick={() => onOpen(row)}>
+              {row.kind ? kindName(row.kind) : '(no name)'}
             </button>
           ) : (
             row.kind || '(unknown)'

@@ -3,6 +3,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import {
+  FunnelQuery_Order,
   InsightQuerySpecSchema,
   InsightType,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
@@ -22,6 +23,17 @@ it('a formula is called by its name, or by its text', () => {
   expect(seriesName(spec, { ...whole, formulaIndex: 1 })).toBe('Times');
   expect(seriesName(spec, whole)).toBe('Signup');
   expect(questionName('Trends', spec)).toBe('Trends: A / B, Times');
+});
+
+it('a funnel is called by its steps, of which one may be any event', () => {
+  const events = [{ event: { kind: 'page_view' } }, {}];
+  const nameOf = (insightType: InsightType, more = {}) =>
+    questionName('Form', specOf({ insightType, events, formulas: [], ...more }));
+  expect(nameOf(InsightType.FUNNEL)).toBe('Form: Page view → Any event');
+  const funnel = { order: FunnelQuery_Order.ANY };
+  expect(nameOf(InsightType.FUNNEL, { funnel })).toBe('Form: Page view, Any event');
+  expect(nameOf(InsightType.RETENTION)).toBe('Form: Page view → Any event');
+  expect(nameOf(InsightType.TRENDS)).toBe('Form: Page view, Events');
 });
 
 it('by groups it has the name of its group, too', () => {

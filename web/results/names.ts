@@ -12,6 +12,7 @@ import { kindName, valueName as plainValueName } from '../../platform/words/valu
 import type { EventFilter } from '../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
+  FunnelQuery_Order,
   Granularity,
   type InsightQuerySpec,
   InsightType,
@@ -162,13 +163,33 @@ function breakdownName(property: string): string {
 
 /** What a question is called until somebody names it: "Trends: Signup by plan". At most 150 characters. */
 export function questionName(form: string, spec: InsightQuerySpec): string {
-  const events = spec.events.map((_, index) => averageName(spec, eventName(spec, index)));
   const formulas = spec.formulas.map((_, index) => formulaName(spec, index));
-  const counted = formulas.length > 0 ? formulas : events;
-  const what = spec.session ? [averageName(spec, metricNames[spec.session.metric])] : counted;
+  const what = spec.session
+    ? averageName(spec, metricNames[spec.session.metric])
+    : formulas.length > 0
+      ? formulas.join(', ')
+      : eventNames(spec);
   const groups = spec.breakdowns.map(({ property }) => breakdownName(property)).join(', ');
-  const name = what.length > 0 ? `${form}: ${what.join(', ')}` : form;
+  const name = what ? `${form}: ${what}` : form;
   return `${name}${groups ? ` by ${groups}` : ''}`.slice(0, 150);
+}
+
+/** Steps by their kinds, in their order where they have one; events that are counted by what is counted of them. */
+function eventNames(spec: InsightQuerySpec): string {
+  const { insightType, events, funnel } = spec;
+  const steps = events.map(({ event }) => kindsName(spec, event));
+  switch (insightType) {
+    case InsightType.FUNNEL:
+      return steps.join(funnel?.order === FunnelQuery_Order.ANY ? ', ' : ' → ');
+    case InsightType.RETENTION:
+      return steps.join(' → ');
+    case InsightType.USER_FLOW:
+    case InsightType.LIFECYCLE:
+    case InsightType.STICKINESS:
+      return steps.join(', ');
+    default:
+      return events.map((_, index) => averageName(spec, eventName(spec, index))).join(', ');
+  }
 }
 
 /** How the question's values are written. */
