@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 import { isFramed } from './browser/media.ts';
 
-export type Person = { id: string; displayName: string; email: string };
+export type Person = { id: string; displayName: string; email: string; isOperator: boolean };
 
 /** `unknown`: a stored session may exist, and its refresh is under way. */
 export type Session =
@@ -40,7 +40,7 @@ const renewAheadMs = 60_000;
 export type Answer = {
   accessToken: string;
   expiresIn: number;
-  customer?: { id: string; displayName: string; email: string } | undefined;
+  customer?: { id: string; displayName: string; email: string; superAdmin?: boolean } | undefined;
 };
 
 /** Takes the answer of any method that signs in, and tells the other tabs. Returns its moment. */
@@ -49,6 +49,7 @@ export function takeSession({ accessToken, expiresIn, customer }: Answer): numbe
     id: customer?.id ?? '',
     displayName: customer?.displayName ?? '',
     email: customer?.email ?? '',
+    isOperator: customer?.superAdmin ?? false,
   };
   const givenAt = Date.now();
   const expireAt = givenAt + expiresIn * 1000;

@@ -179,6 +179,8 @@ describe.runIf(hasBrowser)('every page', () => {
     expect(await you.getAttribute('aria-expanded')).toBe('false');
     // It can be pressed again.
     await you.click();
+    // Of a super admin.
+    await page.getByRole('menuitem', { name: 'Operator' }).waitFor();
     await page.getByRole('menu', { name: 'You' }).press('Escape');
     expect(member.faults.splice(0)).toEqual([]);
   });

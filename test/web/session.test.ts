@@ -148,6 +148,7 @@ describe.runIf(hasBrowser)('a session', () => {
       await press(page, 'button', 'You');
       // The open menu takes the focus; its last item is the way out.
       await page.locator('[role^=menuitem]:focus').waitFor();
+      expect(await page.getByRole('menuitem', { name: 'Operator' }).count()).toBe(0);
       await page.keyboard.press('End');
       await page.keyboard.press('Enter');
       for (const one of pages) await heading(one, 'Sign in').waitFor();

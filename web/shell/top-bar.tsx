@@ -2,6 +2,7 @@
 
 import { signOut } from '../account/auth-client.ts';
 import { navigate } from '../router.ts';
+import { session } from '../session.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { currentProject } from '../workspace.ts';
@@ -18,6 +19,7 @@ const themes: { id: Theme; name: string }[] = [
 ];
 
 export function TopBar() {
+  const now = session.value;
   return (
     <header class="top-bar">
       <button
@@ -43,7 +45,9 @@ export function TopBar() {
       {currentProject.value ? <LagBadge projectId={currentProject.value.id} /> : null}
       <Menu label="You" align="end" class="quiet" button={<Icon name="account" />}>
         <MenuItem onChoose={() => navigate('/account')}>Account</MenuItem>
-        <MenuItem onChoose={() => navigate('/operator')}>Operator</MenuItem>
+        {now.state === 'signed-in' && now.person.isOperator ? (
+          <MenuItem onChoose={() => navigate('/operator')}>Operator</MenuItem>
+        ) : null}
         <MenuItem onChoose={() => (isHelpOpen.value = true)}>Keyboard shortcuts</MenuItem>
         {themes.map(({ id, name }) => (
           <MenuItem key={id} isChosen={theme.value === id} onChoose={() => setTheme(id)}>

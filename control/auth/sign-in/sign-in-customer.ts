@@ -78,6 +78,6 @@ export async function signInAnswer(
     accessToken: await accessTokens.issue(customer.id, session),
     refreshToken: session.refreshToken,
     expiresIn: accessTokenSeconds,
-    customer: customerMessage(customer),
+    customer: { ...customerMessage(customer), superAdmin: customer.superAdmin },
   };
 }

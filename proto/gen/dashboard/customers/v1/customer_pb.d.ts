@@ -53,6 +53,13 @@ export declare type Customer = Message<"dashboard.customers.v1.Customer"> & {
    * @generated from field: google.protobuf.Timestamp update_time = 5;
    */
   updateTime?: Timestamp | undefined;
+
+  /**
+   * Whether they may call OperatorService; only answers that sign in tell it.
+   *
+   * @generated from field: bool super_admin = 6;
+   */
+  superAdmin: boolean;
 };
 
 /**
