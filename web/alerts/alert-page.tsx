@@ -78,7 +78,7 @@ function Facts(props: { alert: Alert; projectId: string; onChange: () => void })
           .
         </span>
       </p>
-      {problem ? <p class="hint bad">The last look failed: {problem}</p> : null}
+      {problem ? <p class="hint bad">The last check failed: {problem}</p> : null}
       {hasRole(Role.MEMBER) ? (
         <Actions {...{ alert, projectId, onChange }} key={`${id} ${isPaused}`} />
       ) : null}
@@ -107,7 +107,7 @@ function Actions(props: { alert: Alert; projectId: string; onChange: () => void 
           Change
         </button>
         <Action
-          done={isPaused ? 'It is looked at again' : 'Paused'}
+          done={isPaused ? 'It is checked again' : 'Paused'}
           run={async () => {
             await alertsClient.update({ id, isPaused: !isPaused }, inProject(projectId));
             onChange();
@@ -182,9 +182,7 @@ function Values({ alert, looks }: { alert: Alert; looks: readonly AlertLook[] })
           {lookText(looks[0], condition)}.
         </p>
       ) : looks.length === 0 ? (
-        <p class="hint">
-          None yet. The first look is at the newest period that is complete, within seconds.
-        </p>
+        <p class="hint">None yet. The newest complete period is checked within seconds.</p>
       ) : (
         <TimeChart
           label={`${alert.displayName}: values`}

@@ -23,7 +23,7 @@ export function stateOf(state: AlertState): { name: string; tone: string } {
     case AlertState.NO_DATA:
       return { name: 'no data', tone: 'warn' };
     case AlertState.UNSPECIFIED:
-      return { name: 'not looked at yet', tone: '' };
+      return { name: 'not checked yet', tone: '' };
     default:
       return state satisfies never;
   }

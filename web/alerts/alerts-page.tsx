@@ -42,8 +42,8 @@ export function Page({ params }: PageProps) {
         ) : null}
       </div>
       <p class="hint">
-        An alert’s insight is looked at for each complete period, and each change of its state is
-        told once: by mail, and to webhooks that subscribe to alerts.
+        An alert’s insight is checked for each complete period, and each change of its state is told
+        once: by mail, and to webhooks that subscribe to alerts.
       </p>
       <Fault cause={list.error} retry={list.reload} />
       {list.isLoading && !list.data ? <Loading of="alerts" /> : null}

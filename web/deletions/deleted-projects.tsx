@@ -41,7 +41,7 @@ export function DeletedProjects({ org }: { org: Org }) {
           <thead>
             <tr>
               <th scope="col">Project</th>
-              <th scope="col">Asked for</th>
+              <th scope="col">Requested</th>
               <th scope="col">State</th>
             </tr>
           </thead>

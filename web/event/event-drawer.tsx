@@ -68,7 +68,7 @@ export function EventDrawer(props: {
           curl
         </button>
       </div>
-      <Values title="Its own properties" properties={event.customProperties} />
+      <Values title="Event properties" properties={event.customProperties} />
       <Values title="Context" properties={event.autoProperties} />
     </Dialog>
   );

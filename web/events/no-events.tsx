@@ -46,14 +46,14 @@ export function NoEvents(props: { projectId: string; areBotsLeftOut: boolean }) 
               setQuery(Object.fromEntries(conditions.map((name) => [name, undefined])))
             }
           >
-            Take the conditions away
+            Remove all filters
           </button>
         ) : null}
         <button
           type="button"
           onClick={() => setQuery({ range: '12m', from: undefined, to: undefined })}
         >
-          Look at the last 12 months
+          Show the last 12 months
         </button>
       </div>
     </div>

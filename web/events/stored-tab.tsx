@@ -108,7 +108,7 @@ export function StoredTab({ projectId }: { projectId: string }) {
 
 function LoadAgain({ onPress }: { onPress: () => void }) {
   return (
-    <button type="button" aria-label="Load again" title="Load again" onClick={onPress}>
+    <button type="button" aria-label="Refresh" title="Refresh" onClick={onPress}>
       <Icon name="refresh" />
     </button>
   );

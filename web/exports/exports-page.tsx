@@ -107,7 +107,7 @@ function Card(props: { projectId: string; one: Export; mayCancel: boolean; onCha
         </span>
       </header>
       <p class="hint" aria-live="polite">
-        {rangeText(one)}Asked for <Time at={one.createTime} />. <Progress one={one} />
+        {rangeText(one)}Requested <Time at={one.createTime} />. <Progress one={one} />
       </p>
       {reason === '' ? null : <p class={isUnderWay(one) ? 'hint' : 'bad-text'}>{reason}</p>}
       {isThere ? (

@@ -52,7 +52,7 @@ export function CurrentImport(props: Props) {
               onChange();
             }}
           >
-            {isChecked ? 'Throw the file away' : 'Cancel the import'}
+            {isChecked ? 'Discard the file' : 'Cancel the import'}
           </Action>
         </div>
       ) : null}

@@ -53,9 +53,9 @@ export function Page({ params }: PageProps) {
       )}
       {list.data && current === undefined ? (
         <section class="card">
-          <h2>Bring a file</h2>
+          <h2>Upload a file</h2>
           {refusal !== '' || !mayChange ? (
-            <p class="hint">{refusal || 'Admins of the organization bring files.'}</p>
+            <p class="hint">{refusal || 'Admins of the organization import files.'}</p>
           ) : (
             <NewImport projectId={projectId} onBegun={list.reload} />
           )}

@@ -106,11 +106,11 @@ function Head(props: {
       <div class="row">
         <button type="button" aria-pressed={isPaused} onClick={() => onPause(!isPaused)}>
           <Icon name={isPaused ? 'play' : 'pause'} />
-          {isPaused ? (waiting > 0 ? `Go on (${figure(waiting)} new)` : 'Go on') : 'Pause'}
+          {isPaused ? (waiting > 0 ? `Resume (${figure(waiting)} new)` : 'Resume') : 'Pause'}
         </button>
         <button type="button" onClick={() => setQuery({ wall: isWall ? undefined : '1' })}>
           <Icon name={isWall ? 'close' : 'expand'} />
-          {isWall ? 'Leave the wall' : 'Wall screen'}
+          {isWall ? 'Exit wall screen' : 'Wall screen'}
         </button>
       </div>
     </div>
@@ -194,7 +194,7 @@ function Waiting({ projectId, isNarrowed }: { projectId: string; isNarrowed: boo
             class="link"
             onClick={() => setQuery({ kind: undefined, filters: undefined, text: undefined })}
           >
-            Take all
+            Clear filters
           </button>
         </p>
       ) : null}

@@ -70,7 +70,7 @@ function Request({ request }: { request: GetDeletionRequestResponse }) {
           </dd>
         </div>
         <div>
-          <dt>Asked for</dt>
+          <dt>Requested</dt>
           <dd>
             <Time at={request.requestedAt} />
           </dd>

@@ -194,7 +194,7 @@ function Empty({ projectId, isFiltered }: { projectId: string; isFiltered: boole
   if (isFiltered)
     return (
       <section class="empty">
-        <h2>Nobody fits these filters</h2>
+        <h2>No users match these filters</h2>
         <p>Remove one, or compare in another way.</p>
       </section>
     );

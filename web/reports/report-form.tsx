@@ -77,7 +77,7 @@ export function ReportForm(props: {
       {hasRole(Role.ADMIN) || emails !== '' ? (
         <TextArea
           label="Addresses of others"
-          hint="One a line, of recipients who are not members: each is asked first. They see what a shared board shows, without users’ names."
+          hint="One per line, of recipients who are not members: each is asked first. They see what a shared board shows, without users’ names."
           rows={3}
           value={emails}
           onValue={setEmails}

@@ -28,7 +28,7 @@ export function AllowedOrigins({ project }: { project: Project }) {
         <Form action="Save" send={save}>
           <TextArea
             label="Origins whose pages may send"
-            hint="One a line: https://example.com, example.com:8080, *.example.com. None: every page may send that has a public key. Programs and private keys are not asked."
+            hint="One per line: https://example.com, example.com:8080, *.example.com. None: every page may send that has a public key. Programs and private keys are not asked."
             rows={3}
             value={text}
             onValue={setText}

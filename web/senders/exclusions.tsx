@@ -69,7 +69,7 @@ function ExclusionsForm({ project }: { project: Project }) {
     <Form action="Save" send={save}>
       <p>
         Events of a public key that one of these names are counted, and not stored: see{' '}
-        <a href={`/p/${project.id}/events?tab=refused`}>refused events</a>. One a line.
+        <a href={`/p/${project.id}/events?tab=refused`}>refused events</a>. One per line.
       </p>
       {lists.map((name) => (
         <TextArea

@@ -202,7 +202,7 @@ function NoKey({ projectId, onMade }: { projectId: string; onMade: () => void })
       <h2>The project has no public key</h2>
       {hasRole(Role.ADMIN) ? (
         <Form
-          action="Make a public key"
+          action="Create public key"
           send={async () => {
             await projects.createApiKey(
               { displayName: 'Web', kind: ApiKeyKind.PUBLIC },

@@ -33,7 +33,7 @@ export function OwnDays(props: { range: { from: Date; to: Date }; onDone: () => 
       <p class="hint">Days begin and end in {zone}.</p>
       <div class="row end">
         <button type="submit" class="primary" disabled={!isGood}>
-          Show them
+          Apply
         </button>
       </div>
     </form>

@@ -48,7 +48,7 @@ export function Page({ params }: PageProps) {
           <h1 tabIndex={-1}>Visits</h1>
         </Updating>
         <div class="row">
-          <button type="button" aria-label="Load again" title="Load again" onClick={reload}>
+          <button type="button" aria-label="Refresh" title="Refresh" onClick={reload}>
             <Icon name="refresh" />
           </button>
           <RangePicker />
@@ -132,7 +132,7 @@ function NoVisits({ projectId, isFiltered }: { projectId: string; isFiltered: bo
         type="button"
         onClick={() => setQuery({ range: '12m', from: undefined, to: undefined })}
       >
-        Look at the last 12 months
+        Show the last 12 months
       </button>
       <DemoCommand />
     </div>

@@ -91,7 +91,7 @@ export function DeliveryLog({ orgId, webhookId }: { orgId: string; webhookId: st
       {rows.length === 0 && !isLoading && !error ? (
         <p class="hint">
           {status || projectId
-            ? 'Nothing fits these filters. '
+            ? 'No deliveries match these filters. '
             : 'Nothing was sent yet. A test, or an event that a subscription names, shows itself here within three seconds.'}
         </p>
       ) : (

@@ -64,7 +64,7 @@ export function NewShare(props: {
       {isEmbedded ? (
         <TextArea
           label="Sites that may show the board in a frame"
-          hint="One origin a line, at most 10: https://example.com, https://example.com:8443. Pages of other sites show nothing."
+          hint="One origin per line, at most 10: https://example.com, https://example.com:8443. Pages of other sites show nothing."
           rows={3}
           value={origins}
           onValue={setOrigins}
