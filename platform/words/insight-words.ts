@@ -2,6 +2,7 @@
 
 import {
   AggregationType,
+  type InsightQuerySpec,
   InsightType,
   RevenueMeasure,
   SessionMetric,
@@ -63,3 +64,9 @@ export const typeNames: Record<InsightType, string> = {
   [InsightType.STICKINESS]: 'Stickiness',
   [InsightType.REVENUE]: 'Revenue',
 };
+
+/** Whether more of a question's value is good news; undefined where nobody can tell. */
+export function isMoreBetterOf({ session, formulas }: InsightQuerySpec): boolean | undefined {
+  if (formulas.length > 0) return undefined;
+  return session?.metric !== SessionMetric.BOUNCE_RATE;
+}

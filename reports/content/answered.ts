@@ -1,12 +1,10 @@
 // An answer of a question with everything that a part of a mail is made of.
 
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import {
-  type InsightQuerySpec,
-  SessionMetric,
-} from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { changeOf, type WriteFigure } from './figures.ts';
-import { type SeriesOf, writerOf } from './question-names.ts';
+import { change, isGoodNews } from '../../platform/words/figures.ts';
+import { isMoreBetterOf } from '../../platform/words/insight-words.ts';
+import type { InsightQuerySpec } from '../../proto/gen/shared/insights/v1/insights_pb.js';
+import { type SeriesOf, type WriteFigure, writerOf } from './question-names.ts';
 import type { Cell } from './report-part.ts';
 
 export interface Answered<R> {
@@ -19,9 +17,9 @@ export interface Answered<R> {
   labels: readonly string[];
 }
 
+/** More of it is good news. */
 export function cellOf(write: WriteFigure, value: number | undefined, before?: number): Cell {
-  if (value === undefined) return { text: '–' };
-  return { text: write(value), change: changeOf(value, before) };
+  return changedCell(write, value, before, true);
 }
 
 /** A value of the question, with its change. */
@@ -30,14 +28,19 @@ export function valueCell(
   value: number | undefined,
   before: number | undefined,
 ): Cell {
-  return withTone(spec, cellOf(writerOf(spec), value, before));
+  return changedCell(writerOf(spec), value, before, isMoreBetterOf(spec));
 }
 
-/** A change of the bounce rate has no colour: less is better, and green would say more. */
-function withTone({ session }: InsightQuerySpec, cell: Cell): Cell {
-  const { change } = cell;
-  if (session?.metric !== SessionMetric.BOUNCE_RATE || change === undefined) return cell;
-  return { ...cell, change: { ...change, direction: 'same' } };
+function changedCell(
+  write: WriteFigure,
+  value: number | undefined,
+  before: number | undefined,
+  isMoreBetter: boolean | undefined,
+): Cell {
+  if (value === undefined) return { text: '–' };
+  const text = before === undefined ? undefined : change(value, before);
+  if (text === undefined || before === undefined) return { text: write(value) };
+  return { text: write(value), change: { text, isGood: isGoodNews(value, before, isMoreBetter) } };
 }
 
 /** Whether two series of two periods are the same one. */

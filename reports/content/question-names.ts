@@ -1,5 +1,6 @@
 // What a question, its series and its groups are called in a mail.
 
+import { figure, milliseconds, percent } from '../../platform/words/figures.ts';
 import {
   aggregationNames,
   directName,
@@ -21,7 +22,6 @@ import {
   RevenueMeasure,
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { figure, percent, seconds, type WriteFigure } from './figures.ts';
 import { lineInMail } from './text-in-mail.ts';
 
 const maxNameCharacters = 80;
@@ -113,13 +113,16 @@ export function valueName(property: string, value: string | undefined): string {
   return lineInMail(readablePath(words), maxNameCharacters);
 }
 
-/** How the question's values are written. */
+/** How the values of a question are written. */
+export type WriteFigure = (value: number) => string;
+
+/** As its values are read, in full. */
 export function writerOf(spec: InsightQuerySpec): WriteFigure {
   switch (spec.session?.metric) {
     case SessionMetric.BOUNCE_RATE:
       return percent;
     case SessionMetric.AVG_DURATION:
-      return seconds;
+      return (seconds) => milliseconds(seconds * 1000);
     default:
       return figure;
   }

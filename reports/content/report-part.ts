@@ -1,7 +1,13 @@
 // What a mail shows of one tile: figures, a table or a text. The HTML and the plain text are both made of it, so that
 // they say the same.
 
-import type { Change } from './figures.ts';
+/** Against the period before. */
+export interface Change {
+  /** "+12%", "−5%", "0.0%". */
+  text: string;
+  /** Undefined where nobody can tell. */
+  isGood: boolean | undefined;
+}
 
 export interface Cell {
   text: string;

@@ -2,8 +2,7 @@
 // coloured cells. Programs that know the reader's colour scheme get dark colours by a style that others leave out.
 
 import { escapeHtml } from '../../platform/mail/texts/compose-mail.ts';
-import type { Change } from '../content/figures.ts';
-import type { Cell, ReportPart, Row } from '../content/report-part.ts';
+import type { Cell, Change, ReportPart, Row } from '../content/report-part.ts';
 
 const font = 'font-family:Helvetica,Arial,sans-serif';
 // Those of the pages.
@@ -31,8 +30,8 @@ export function htmlPage(options: {
     `<title>${escapeHtml(title)}</title>`,
     '<style>@media (prefers-color-scheme:dark){',
     '.page,.card{background:#121416!important}.ink,.ink a{color:#eceeed!important}',
-    '.faint,.faint a,.same{color:#a5adb1!important}.line{border-color:#2c3135!important}',
-    '.up{color:#62cc8c!important}.down{color:#ff8a80!important}}</style></head>',
+    '.faint,.faint a{color:#a5adb1!important}.line{border-color:#2c3135!important}',
+    '.good{color:#62cc8c!important}.bad{color:#ff8a80!important}}</style></head>',
     `<body class="page" style="margin:0;padding:0;background:#f7f7f4;${font}">`,
     `<div style="display:none;max-height:0;overflow:hidden">${escapeHtml(preheader)}</div>`,
     '<table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr>',
@@ -145,9 +144,11 @@ function htmlBar(share: number): string {
 
 function htmlChange(change: Change | undefined): string {
   if (change === undefined) return '';
-  const color = { up: '#176b3a', down: '#b3261e', same: faint }[change.direction];
+  const { isGood } = change;
+  const [tone, color] =
+    isGood === undefined ? ['faint', faint] : isGood ? ['good', '#176b3a'] : ['bad', '#b3261e'];
   const style = `font-size:12px;color:${color}`;
-  return `<span class="${change.direction}" style="${style}">${escapeHtml(change.text)}</span>`;
+  return `<span class="${tone}" style="${style}">${escapeHtml(change.text)}</span>`;
 }
 
 function faintLine(text: string, style: string): string {

@@ -47,12 +47,24 @@ const topK = (rows: [string, number][]): Answer => ({
   },
 });
 const number = { insightType: InsightType.SEGMENTATION };
+const bounces = { ...number, session: { metric: SessionMetric.BOUNCE_RATE } };
 const paths: Spec = {
   insightType: InsightType.TOP_K,
   topK: { dimension: TopKQuery_Dimension.PROPERTY, property: '$pathname' },
 };
 const points = (...values: number[]) => values.map((value) => ({ value }));
 const incompleteFrom = timestampFromMs(0);
+
+it.each<[string, Spec, number, number, string]>([
+  ['more is good', number, 110, 100, 'good'],
+  ['less is bad', number, 90, 100, 'bad'],
+  ['a bounce rate that fell is good', bounces, 0.2, 0.25, 'good'],
+  ['what rounds to nothing is neither', number, 10_004, 10_000, 'faint'],
+  ['nobody can tell of a formula', { ...number, formulas: [{ expression: 'A' }] }, 2, 1, 'faint'],
+])('the colour of a change: %s', (_, question, now, before, tone) => {
+  const { html } = mailOf([tileOf('Figure', question, segments(now), segments(before))]);
+  expect(/<span class="([a-z]+)" style="font-size:12px/.exec(html)?.[1]).toBe(tone);
+});
 
 describe('shows', () => {
   it.each<[string, SharedTile, string[]]>([
@@ -68,12 +80,8 @@ describe('shows', () => {
     ],
     [
       'a share and a duration',
-      tileOf(
-        'Bounces',
-        { ...number, session: { metric: SessionMetric.BOUNCE_RATE } },
-        segments(0.253),
-      ),
-      ['25%'],
+      tileOf('Bounces', bounces, segments(0.253), segments(0.2)),
+      ['25%', '+26%'],
     ],
     [
       'the groups of a segment',
@@ -116,7 +124,7 @@ describe('shows', () => {
           ['/a', 30],
         ]),
       ),
-      ['/\u200ba', '30', '±0%', '/\u200bcafé', '10', '+100%'],
+      ['/\u200ba', '30', '0.0%', '/\u200bcafé', '10', '+100%'],
     ],
     [
       'a course with the change of each day, and what is not complete',

@@ -2,6 +2,7 @@
 
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { useMemo, useState } from 'preact/hooks';
+import { plural } from '../../platform/words/figures.ts';
 import type {
   Alert,
   AlertChange,
@@ -13,13 +14,11 @@ import { inProject } from '../client.ts';
 import { usePoll } from '../poll.ts';
 import { forget, useResource } from '../resource.ts';
 import { navigate, type PageProps } from '../router.ts';
-
 import { Action } from '../settings/action.tsx';
 import { currentZone, Time } from '../time/time.tsx';
 import { labelAt } from '../time/zone.ts';
 import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { AlertForm, newQuestion } from './alert-form.tsx';

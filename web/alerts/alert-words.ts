@@ -1,6 +1,7 @@
 // Alerts in words: states with their tones, conditions and intervals.
 
 import { createClient } from '@connectrpc/connect';
+import { figure } from '../../platform/words/figures.ts';
 import {
   type AlertCondition,
   type AlertLook,
@@ -10,7 +11,6 @@ import {
   AlertConditionKind as Kind,
 } from '../../proto/gen/dashboard/alerts/v1/alerts_pb.js';
 import { transport } from '../client.ts';
-import { figure } from '../ui/figures.ts';
 
 export const alertsClient = createClient(AlertsService, transport);
 

@@ -1,9 +1,9 @@
 // A ranking: a bar behind each name, its figure and its share. Each row may open what it counts.
 
 import type { ComponentChildren } from 'preact';
+import { percent, shortFigure } from '../../platform/words/figures.ts';
 import { absentName } from '../../platform/words/insight-words.ts';
 import { readablePath } from '../../platform/words/readable-path.ts';
-import { percent, shortFigure } from '../ui/figures.ts';
 
 export type Bar = {
   name: string;

@@ -1,11 +1,11 @@
 // The table of a chart: the same figures for people who read and for programs that do, with CSV.
 
 import { useContext } from 'preact/hooks';
+import { figure } from '../../platform/words/figures.ts';
 import { readablePath } from '../../platform/words/readable-path.ts';
 import { download } from '../browser/download.ts';
 import { type Grid, toCsv } from '../exports/csv.ts';
 import { CompleteUntil, useToldTable } from '../exports/shown-tables.ts';
-import { figure } from '../ui/figures.ts';
 
 /**
  * `isHidden`: its rows are told to whoever takes the tables of the page away, and not shown. `isAlone`: it stands in

@@ -1,12 +1,12 @@
 // A chart of buckets of time, with the annotations of the project, and with a range of the page that is chosen in it.
 
 import { useMemo, useState } from 'preact/hooks';
+import { shortFigure } from '../../platform/words/figures.ts';
 import { annotationsByBucket } from '../annotations/annotations-by-bucket.ts';
 import { ChartAnnotations } from '../annotations/chart-annotations.tsx';
 import { useAnnotations } from '../annotations/known-annotations.ts';
 import { openName } from '../time/open-buckets.ts';
 import { formatLabel, type TimeStyle } from '../time/time.tsx';
-import { shortFigure } from '../ui/figures.ts';
 import { Chart } from './chart.tsx';
 import type { Line } from './line.ts';
 import { sharesOf } from './plot/area.ts';

@@ -3,8 +3,8 @@
 
 import { countries, viewBox } from 'virtual:world';
 import { useEffect, useRef } from 'preact/hooks';
+import { figure } from '../../platform/words/figures.ts';
 import { countryName } from '../../platform/words/value-words.ts';
-import { figure } from '../ui/figures.ts';
 import '../styles/world-map.css';
 
 /** Shades of a country, by the logarithm of its number. */

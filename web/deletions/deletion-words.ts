@@ -1,12 +1,12 @@
 // How far the erasure of a person and the deletion of a project are, in words: also where they were opened again for
 // rows that came late.
 
+import { plural } from '../../platform/words/figures.ts';
 import type { ProjectDeletion } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import {
   ComplianceRequestStatus,
   type GetDeletionRequestResponse,
 } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { plural } from '../ui/figures.ts';
 
 export function wordsOf({ status, firstCompletedAt }: GetDeletionRequestResponse): {
   name: string;

@@ -1,12 +1,12 @@
 // Chooses the columns of stored events and their order. What is pressed is shown at once, and kept.
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { figure } from '../../platform/words/figures.ts';
 import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
 import { Field } from '../fields/field.tsx';
 import { useSchema } from '../filter/schema.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { figure } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { columnName } from './columns.tsx';

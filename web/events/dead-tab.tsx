@@ -1,5 +1,6 @@
 // Events that were accepted and could not be stored. Each is kept for 30 days, so that an operator can look at it.
 
+import { figure } from '../../platform/words/figures.ts';
 import type { DeadLetter } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { narrow, useMedia } from '../browser/media.ts';
 import { inProject } from '../client.ts';
@@ -8,7 +9,6 @@ import { activity } from '../feed/live-feed.ts';
 import { usePages } from '../pages.ts';
 import { currentZone, Time } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { figure } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 

@@ -1,8 +1,8 @@
 // How many events the project's settings left out in the last day, by rule.
 
+import { figure } from '../../platform/words/figures.ts';
 import type { ExclusionCount } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { ruleText } from '../event/rule-text.ts';
-import { figure } from '../ui/figures.ts';
 
 export function ExcludedCounts({ counts }: { counts: readonly ExclusionCount[] }) {
   if (counts.length === 0) return null;

@@ -1,6 +1,7 @@
 // What was refused lately, by which rule: never a value of an event. It grows while one looks.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { figure, plural } from '../../platform/words/figures.ts';
 import type { Refusal, RefusalCount } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { narrow, useMedia } from '../browser/media.ts';
 import { Sparkline } from '../charts/sparkline.tsx';
@@ -11,7 +12,6 @@ import { useResource } from '../resource.ts';
 import { address, setQuery } from '../router.ts';
 import { currentZone, formatTime, Time, toDate } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { figure, plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { ExcludedCounts } from './excluded-counts.tsx';

@@ -3,6 +3,7 @@
 
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { useMemo, useState } from 'preact/hooks';
+import { figure, plural } from '../../platform/words/figures.ts';
 import type { ActivityEvent } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { download } from '../browser/download.ts';
 import { narrow, useMedia } from '../browser/media.ts';
@@ -23,7 +24,6 @@ import { address, setQuery } from '../router.ts';
 import { RangePicker, useRange } from '../time/range.tsx';
 import { currentZone } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { figure, plural } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Table } from '../ui/table.tsx';

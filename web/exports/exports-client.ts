@@ -2,6 +2,7 @@
 
 import { type Timestamp, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
+import { plural } from '../../platform/words/figures.ts';
 import { kindName } from '../../platform/words/value-words.ts';
 import {
   type Export,
@@ -15,7 +16,6 @@ import {
 } from '../../proto/gen/shared/exports/v1/exports_pb.js';
 import { inProject, transport } from '../client.ts';
 import { type Condition, toPropertyFilter } from '../filter/condition.ts';
-import { plural } from '../ui/figures.ts';
 
 export const exportsClient = createClient(ExportsService, transport);
 

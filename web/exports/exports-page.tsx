@@ -1,6 +1,7 @@
 // The project's kept exports: asks for one, shows how far each is, hands out its files, ends it.
 
 import { useState } from 'preact/hooks';
+import { bytes, plural } from '../../platform/words/figures.ts';
 import {
   type Export,
   type ExportPart,
@@ -15,7 +16,6 @@ import { Action } from '../settings/action.tsx';
 import { Time } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { bytes, plural } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';

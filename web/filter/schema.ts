@@ -3,6 +3,7 @@
 import { createClient } from '@connectrpc/connect';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { plural } from '../../platform/words/figures.ts';
 import { readablePath } from '../../platform/words/readable-path.ts';
 import { kindName } from '../../platform/words/value-words.ts';
 import { PropertySource } from '../../proto/gen/common/v1/filter_pb.js';
@@ -14,7 +15,6 @@ import { type Resource, useResource } from '../resource.ts';
 import { meaningOf } from '../text/kind-meanings.ts';
 import { inGroups } from '../text/property-groups.ts';
 import { formatTime, toDate } from '../time/time.tsx';
-import { plural } from '../ui/figures.ts';
 import { currentProject } from '../workspace.ts';
 import { propertyName } from './condition.ts';
 

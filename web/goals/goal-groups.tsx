@@ -1,6 +1,7 @@
 // One goal by source and page: the visits that reached it, and their share of all visits that began so.
 
 import { useState } from 'preact/hooks';
+import { percent, shortFigure } from '../../platform/words/figures.ts';
 import { othersName } from '../../platform/words/insight-words.ts';
 import { readablePath } from '../../platform/words/readable-path.ts';
 import type { Goal, GoalGroup } from '../../proto/gen/dashboard/goals/v1/goals_pb.js';
@@ -9,7 +10,6 @@ import { useResource } from '../resource.ts';
 import { Action } from '../settings/action.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { percent, shortFigure } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { goalsClient, type Measured } from './goals-client.ts';
 

@@ -2,13 +2,13 @@
 // source and page.
 
 import { useState } from 'preact/hooks';
+import { change, percent, shortFigure } from '../../platform/words/figures.ts';
 import { FilterOperator } from '../../proto/gen/common/v1/filter_pb.js';
 import type { Goal, MeasuredGoal } from '../../proto/gen/dashboard/goals/v1/goals_pb.js';
 import { inProject } from '../client.ts';
 import { useResource } from '../resource.ts';
 import { Updating } from '../retries/updating.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { change, percent, shortFigure } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { GoalDialog } from './goal-form.tsx';

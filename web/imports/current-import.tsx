@@ -1,10 +1,10 @@
 // The import that is under way: its upload, what its file holds, how far it is, and the buttons that lead on.
 
+import { bytes, figure, percent, plural } from '../../platform/words/figures.ts';
 import { type Import, ImportState } from '../../proto/gen/dashboard/imports/v1/imports_pb.js';
 import { inProject } from '../client.ts';
 import { Action } from '../settings/action.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { bytes, figure, percent, plural } from '../ui/figures.ts';
 import { familyName, importsClient, progressWords, stateWords } from './imports-client.ts';
 import { FileField } from './new-import.tsx';
 import { Report } from './report.tsx';

@@ -1,5 +1,6 @@
 // Brings the history of a project: the import that is under way or a new one, and those that ended.
 
+import { plural } from '../../platform/words/figures.ts';
 import { type Import, ImportState } from '../../proto/gen/dashboard/imports/v1/imports_pb.js';
 import { inProject } from '../client.ts';
 import { usePoll } from '../poll.ts';
@@ -7,7 +8,6 @@ import { useResource } from '../resource.ts';
 import type { PageProps } from '../router.ts';
 import { Time } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';
 import { CurrentImport } from './current-import.tsx';

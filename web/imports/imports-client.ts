@@ -1,6 +1,7 @@
 // The calls of imports, and the words for their states and families.
 
 import { createClient } from '@connectrpc/connect';
+import { figure, milliseconds } from '../../platform/words/figures.ts';
 import {
   type Import,
   type ImportProgress,
@@ -8,7 +9,6 @@ import {
   ImportsService,
 } from '../../proto/gen/dashboard/imports/v1/imports_pb.js';
 import { transport } from '../client.ts';
-import { figure, milliseconds } from '../ui/figures.ts';
 
 export const importsClient = createClient(ImportsService, transport);
 

@@ -1,10 +1,10 @@
 // Chooses a file of history and begins its upload.
 
 import { useId, useState } from 'preact/hooks';
+import { bytes } from '../../platform/words/figures.ts';
 import { inProject } from '../client.ts';
 import { Check, Field, Select } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
-import { bytes } from '../ui/figures.ts';
 import { type Family, families, importsClient } from './imports-client.ts';
 import { sendFile } from './upload.ts';
 

@@ -1,7 +1,7 @@
 // What a file holds, or what was done with it: figures, events by kind and month, and what is left out by which rule.
 
+import { figure, plural } from '../../platform/words/figures.ts';
 import type { ImportReport } from '../../proto/gen/dashboard/imports/v1/imports_pb.js';
-import { figure, plural } from '../ui/figures.ts';
 
 export function Report({ report }: { report: ImportReport }) {
   const { rows, events, people, hasMorePeople, refusals, notes } = report;

@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import { figure, plural } from '../../platform/words/figures.ts';
 import { Sparkline } from '../charts/sparkline.tsx';
 import { BotsChip } from '../filter/bots.tsx';
-import { figure, plural } from '../ui/figures.ts';
 import type { Figures } from './figures.ts';
 import type { Minute } from './minute.ts';
 

@@ -1,6 +1,7 @@
 // Events as they come, with what becomes of each. Space pauses; `?wall=1` is for a screen on a wall.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { figure } from '../../platform/words/figures.ts';
 import { narrow, useMedia } from '../browser/media.ts';
 import { EventDrawer } from '../event/event-drawer.tsx';
 import { useFeed } from '../feed/use-feed.ts';
@@ -15,7 +16,6 @@ import { KindPicker } from '../filter/kind-picker.tsx';
 import type { PageProps } from '../router.ts';
 import { address, setQuery } from '../router.ts';
 import { Fault } from '../ui/fault.tsx';
-import { figure } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { useFigures } from './figures.ts';
 import { LiveFigures } from './live-figures.tsx';

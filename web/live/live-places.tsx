@@ -2,11 +2,11 @@
 
 import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { plural } from '../../platform/words/figures.ts';
 import { countryName } from '../../platform/words/value-words.ts';
 import { BarList } from '../charts/bar-list.tsx';
 import { ValueMark } from '../marks/value-mark.tsx';
 import { loadCode } from '../shell/load-code.ts';
-import { plural } from '../ui/figures.ts';
 import type { Figures } from './figures.ts';
 import { visitorsOf } from './live-figures.tsx';
 

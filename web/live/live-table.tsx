@@ -2,12 +2,12 @@
 
 import { Component } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { milliseconds } from '../../platform/words/figures.ts';
 import { kindName } from '../../platform/words/value-words.ts';
 import { reasonText, ruleText } from '../event/rule-text.ts';
 import { serviceNowMs } from '../feed/live-feed.ts';
 import { MarkedPlace } from '../marks/marked.tsx';
 import { formatTime } from '../time/time.tsx';
-import { milliseconds } from '../ui/figures.ts';
 import type { LiveRow, Stage } from './live-rows.ts';
 
 const tones: Record<Stage, string> = {

@@ -1,5 +1,6 @@
 // Events of all projects that were accepted and could not be stored.
 
+import { figure } from '../../platform/words/figures.ts';
 import type {
   DeadLetter,
   ListDeadLettersResponse,
@@ -7,7 +8,6 @@ import type {
 import { usePages } from '../pages.ts';
 import { Time } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { figure } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 

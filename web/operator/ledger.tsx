@@ -1,13 +1,13 @@
 // The conservation ledger: accepted = stored + duplicates + dead letters, and the difference, hour by hour.
 
 import type { ComponentChildren } from 'preact';
+import { figure } from '../../platform/words/figures.ts';
 import type {
   LedgerCounts,
   ListLedgerHoursResponse,
 } from '../../proto/gen/dashboard/operator/v1/operator_pb.js';
 import { DataTable } from '../charts/data-table.tsx';
 import { formatTime, Time, toDate } from '../time/time.tsx';
-import { figure } from '../ui/figures.ts';
 
 const count = (value: bigint | undefined): bigint => value ?? 0n;
 

@@ -1,6 +1,7 @@
 // The instance as its operator sees it: whether every accepted event is accounted for, and what it runs on.
 
 import { ConnectError, createClient, Code as FaultCode } from '@connectrpc/connect';
+import { bytes, milliseconds } from '../../platform/words/figures.ts';
 import {
   type GetHealthResponse,
   OperatorService,
@@ -11,7 +12,6 @@ import { useResource } from '../resource.ts';
 import { Time } from '../time/time.tsx';
 import { Code } from '../ui/copy.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { bytes, milliseconds } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { Tabs, useTab } from '../ui/tabs.tsx';
 import { DeadLetters } from './dead-letters.tsx';

@@ -1,7 +1,7 @@
 // A shard's cells. A queue that the service could not read is not an empty one.
 
+import { bytes, figure, milliseconds } from '../../platform/words/figures.ts';
 import type { Queue, Shard } from '../../proto/gen/dashboard/operator/v1/operator_pb.js';
-import { bytes, figure, milliseconds } from '../ui/figures.ts';
 
 const unknown = '–';
 

@@ -1,7 +1,7 @@
 // A stream's cells at a broker of several servers. A stream without a leader takes nothing.
 
+import { figure } from '../../platform/words/figures.ts';
 import type { Follower, Stream } from '../../proto/gen/dashboard/operator/v1/operator_pb.js';
-import { figure } from '../ui/figures.ts';
 
 type Tone = 'good' | 'warn' | 'bad';
 

@@ -1,6 +1,7 @@
 // The five figures of the overview, and what each asks for beside the built-in board: its course over time.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { milliseconds, percent, shortFigure } from '../../platform/words/figures.ts';
 import {
   AggregationType,
   type InsightQuerySpec,
@@ -8,7 +9,6 @@ import {
   InsightType,
   SessionMetric,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { milliseconds, percent, shortFigure } from '../ui/figures.ts';
 
 export type Measure = {
   /** Of its tile in the built-in board, and in the address. */

@@ -1,6 +1,7 @@
 // How far the erasure of a person is: it stands where the person's page was, and at the same address later.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { figure } from '../../platform/words/figures.ts';
 import {
   ComplianceRequestStatus,
   type GetDeletionRequestResponse,
@@ -12,7 +13,6 @@ import { useResource } from '../resource.ts';
 import { Time } from '../time/time.tsx';
 import { CopyButton } from '../ui/copy.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { figure } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { profilesClient } from './profiles-client.ts';
 

@@ -1,11 +1,11 @@
 // Takes away what is held of a person, as a file of JSON lines: for whoever asks what that is.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { figure } from '../../platform/words/figures.ts';
 import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { download } from '../browser/download.ts';
 import { explain } from '../client.ts';
 import { userName } from '../text/user-name.ts';
-import { figure } from '../ui/figures.ts';
 import { toast } from '../ui/toasts.tsx';
 import { readHeld } from './read-held.ts';
 

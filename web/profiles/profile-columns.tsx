@@ -2,12 +2,12 @@
 // so that a link shows the same list.
 
 import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { figure } from '../../platform/words/figures.ts';
 import type { Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { MarkedDevice, MarkedPlace } from '../marks/marked.tsx';
 import { address, setQuery } from '../router.ts';
 import { userName } from '../text/user-name.ts';
 import { Time } from '../time/time.tsx';
-import { figure } from '../ui/figures.ts';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import type { Column } from '../ui/table.tsx';
 import { traitOrder } from './profile-sort.ts';

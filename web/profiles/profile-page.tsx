@@ -1,6 +1,7 @@
 // One person: traits, numbers, places, devices, the ids that were merged into it, and the visits.
 
 import { useState } from 'preact/hooks';
+import { figure } from '../../platform/words/figures.ts';
 import type { MergedId, Profile } from '../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { inProject } from '../client.ts';
 import { MarkedDevice, MarkedPlace } from '../marks/marked.tsx';
@@ -10,7 +11,6 @@ import { address } from '../router.ts';
 import { Time } from '../time/time.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { figure } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { hasRole, Role } from '../workspace.ts';

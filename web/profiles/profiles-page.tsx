@@ -2,6 +2,7 @@
 
 import { Code, ConnectError } from '@connectrpc/connect';
 import { useEffect, useState } from 'preact/hooks';
+import { plural } from '../../platform/words/figures.ts';
 import { download } from '../browser/download.ts';
 import { explain, inProject } from '../client.ts';
 import { ExportMenu } from '../exports/export-menu.tsx';
@@ -17,7 +18,6 @@ import { Updating } from '../retries/updating.tsx';
 import type { PageProps } from '../router.ts';
 import { address, navigate, setQuery } from '../router.ts';
 import { Fault } from '../ui/fault.tsx';
-import { plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { Table } from '../ui/table.tsx';
 import { Nobody } from './nobody.tsx';

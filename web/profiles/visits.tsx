@@ -2,6 +2,7 @@
 
 import { createClient } from '@connectrpc/connect';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { milliseconds, plural } from '../../platform/words/figures.ts';
 import {
   type ActivityEvent,
   ActivityService,
@@ -12,7 +13,6 @@ import { pageOf } from '../event/value.ts';
 import { usePages } from '../pages.ts';
 import { Time, toDate } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { milliseconds, plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { broughtTexts } from './worth/payments.ts';
 

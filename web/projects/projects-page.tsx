@@ -1,6 +1,7 @@
 // The reader's projects, each with its last day. A single one is opened at once.
 
 import { useEffect, useState } from 'preact/hooks';
+import { plural } from '../../platform/words/figures.ts';
 import type { Project } from '../../proto/gen/dashboard/projects/v1/projects_pb.js';
 import { Sparkline } from '../charts/sparkline.tsx';
 import { useResource } from '../resource.ts';
@@ -8,7 +9,6 @@ import { address, navigate } from '../router.ts';
 import { SecondFactorFirst } from '../settings/people/second-factor-rule.tsx';
 import { ago, toDate } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { plural } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { loadWorkspace, Role, workspace, workspaceFault } from '../workspace.ts';

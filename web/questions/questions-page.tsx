@@ -1,13 +1,13 @@
 // The saved questions of a project: opened, renamed, copied to a board and deleted here.
 
 import { useState } from 'preact/hooks';
+import { plural } from '../../platform/words/figures.ts';
 import { Field } from '../fields/field.tsx';
 import { questionHref } from '../question/question-link.ts';
 import { forget, useResource } from '../resource.ts';
 import { idOfDrawing } from '../results/drawings/tile-drawings.ts';
 import { address, type PageProps, setQuery } from '../router.ts';
 import { Fault } from '../ui/fault.tsx';
-import { plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { toast } from '../ui/toasts.tsx';

@@ -1,6 +1,7 @@
 // Reports in words: schedules, states of runs and of recipients.
 
 import { createClient } from '@connectrpc/connect';
+import { plural } from '../../platform/words/figures.ts';
 import {
   ReportFrequency as Frequency,
   ReportRecipientState as RecipientState,
@@ -13,7 +14,6 @@ import {
 } from '../../proto/gen/dashboard/reports/v1/reports_pb.js';
 import { transport } from '../client.ts';
 import { weekdayNames } from '../time/weekdays.ts';
-import { plural } from '../ui/figures.ts';
 
 export const reportsClient = createClient(ReportsService, transport);
 

@@ -1,6 +1,6 @@
 // The change of a figure against the one before it: the same words on the overview, boards, shared boards and goals.
 
-import { change, isUnchanged } from '../ui/figures.ts';
+import { change, isGoodNews } from '../../platform/words/figures.ts';
 
 export function Change(props: {
   value: number;
@@ -13,10 +13,7 @@ export function Change(props: {
   const { value, before, format, isMoreBetter } = props;
   const text = change(value, before);
   if (text === undefined) return <small class="figure-change">nothing before</small>;
-  const isBetter =
-    isMoreBetter === undefined || isUnchanged(value, before)
-      ? undefined
-      : value > before === isMoreBetter;
+  const isBetter = isGoodNews(value, before, isMoreBetter);
   return (
     <small class="figure-change">
       <span class={isBetter === undefined ? '' : isBetter ? 'good-text' : 'bad-text'}>{text}</span>{' '}

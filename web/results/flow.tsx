@@ -1,6 +1,7 @@
 // The ways of visits, drawn as bands from step to step.
 
 import { useMemo, useState } from 'preact/hooks';
+import { figure, plural } from '../../platform/words/figures.ts';
 import { readablePath } from '../../platform/words/readable-path.ts';
 import {
   UserFlowQuery_GroupBy as GroupBy,
@@ -11,7 +12,6 @@ import {
 import { DataTable } from '../charts/data-table.tsx';
 import { columnPx, type Flow, type FlowNode, layFlow, nodePx } from '../charts/flow-layout.ts';
 import { kindNamer } from '../text/namer.ts';
-import { figure, plural } from '../ui/figures.ts';
 import type { Shown } from './shown.ts';
 
 /** Steps after the first, where the question names none. */

@@ -1,5 +1,6 @@
 // Words and formats of a question's figures: what a series, a group and a value are called.
 
+import { milliseconds, percent, shortFigure } from '../../platform/words/figures.ts';
 import {
   aggregationNames,
   directName,
@@ -23,7 +24,6 @@ import type { Unit } from '../charts/plot/value-axis.ts';
 import { segmentName, segmentOf } from '../filter/segment-names.ts';
 import { sourceName } from '../sources/source-of.ts';
 import { kindNamer } from '../text/namer.ts';
-import { milliseconds, percent, shortFigure } from '../ui/figures.ts';
 
 /** One bucket of time: "day". */
 export const bucketNames: Record<Granularity, string> = {
@@ -202,12 +202,6 @@ export function formatOf(spec: InsightQuerySpec): (value: number) => string {
     default:
       return shortFigure;
   }
-}
-
-/** Whether more of a question's value is good news; undefined where nobody can tell. */
-export function isMoreBetterOf({ session, formulas }: InsightQuerySpec): boolean | undefined {
-  if (formulas.length > 0) return undefined;
-  return session?.metric !== SessionMetric.BOUNCE_RATE;
 }
 
 /** What the axis of its values counts. */

@@ -1,5 +1,6 @@
 // What stands beside every figure: how fresh it is, and what it does not count.
 
+import { figure, plural } from '../../platform/words/figures.ts';
 import {
   type LeftOut,
   type QueryResponse,
@@ -7,7 +8,6 @@ import {
   Touch,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Time, toDate } from '../time/time.tsx';
-import { figure, plural } from '../ui/figures.ts';
 
 /** The freshness of the oldest of several answers; `zone`: the board's, where it is one. */
 export function Freshness(props: { answers: readonly QueryResponse[]; zone?: string | undefined }) {

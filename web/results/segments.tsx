@@ -1,5 +1,6 @@
 // One value for the whole range: a figure where it stands alone, a ranking where there are series or groups.
 
+import { isMoreBetterOf } from '../../platform/words/insight-words.ts';
 import type {
   InsightQuerySpec,
   SegmentationResult,
@@ -10,7 +11,7 @@ import { hasShares } from './drawings/drawings.ts';
 import { Numbers } from './drawings/numbers.tsx';
 import { Ranking } from './drawings/ranking.tsx';
 import { GroupMark } from './group-mark.tsx';
-import { drawnSeries, formatOf, isMoreBetterOf, seriesName } from './names.ts';
+import { drawnSeries, formatOf, seriesName } from './names.ts';
 import type { Shown } from './shown.ts';
 
 export function Segments(shown: Shown<SegmentationResult>) {

@@ -1,6 +1,7 @@
 // Values over time: a line for each series and group, the range before in dashes.
 
 import { useMemo } from 'preact/hooks';
+import { plural } from '../../platform/words/figures.ts';
 import {
   type InsightQuerySpec,
   InsightType,
@@ -17,7 +18,6 @@ import { openFrom, openName } from '../time/open-buckets.ts';
 import { currentZone, formatLabel, toDate } from '../time/time.tsx';
 import { useZoom } from '../time/use-zoom.ts';
 import { labelAt } from '../time/zone.ts';
-import { plural } from '../ui/figures.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { currentProject } from '../workspace.ts';
 import { plotOf } from './drawings/drawings.ts';

@@ -1,6 +1,7 @@
 // A segment's condition in words, and what it lacks before it can be counted or saved.
 
 import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { plural } from '../../platform/words/figures.ts';
 import {
   type EventFilter,
   LogicalOperator,
@@ -21,7 +22,6 @@ import {
   type Condition as PropertyCondition,
 } from '../filter/condition.ts';
 import { wallMs, zoneFormat } from '../time/zone.ts';
-import { plural } from '../ui/figures.ts';
 import { type Match, matchOf } from './groups.ts';
 
 /** A trait without the prefix that marks it among properties of events. */

@@ -2,6 +2,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { useState } from 'preact/hooks';
+import { plural } from '../../platform/words/figures.ts';
 import { ProfileListSchema } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import type { SegmentUsersResponse } from '../../proto/gen/shared/insights/v1/insights_pb.js';
 import { Field } from '../fields/field.tsx';
@@ -10,7 +11,6 @@ import { useResource } from '../resource.ts';
 import { navigate } from '../router.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { conditionOf, groupOf, testOf } from './groups.ts';

@@ -2,6 +2,7 @@
 
 import { toJson } from '@bufbuild/protobuf';
 import { useEffect, useState } from 'preact/hooks';
+import { figure, percent } from '../../platform/words/figures.ts';
 import {
   type Condition,
   ConditionSchema,
@@ -11,7 +12,6 @@ import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { useResource } from '../resource.ts';
 import { Fault } from '../ui/fault.tsx';
-import { figure, percent } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { missingIn } from './condition-words.ts';

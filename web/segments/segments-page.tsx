@@ -1,13 +1,13 @@
 // The project's segments, each in words and with how many people it has.
 
 import { useEffect, useState } from 'preact/hooks';
+import { figure } from '../../platform/words/figures.ts';
 import type { Segment } from '../../proto/gen/dashboard/segments/v1/segments_pb.js';
 import { useResource } from '../resource.ts';
 import { Updating } from '../retries/updating.tsx';
 import type { PageProps } from '../router.ts';
 import { currentZone, Time } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { figure } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { hasRole, Role } from '../workspace.ts';

@@ -1,6 +1,7 @@
 // The fields of one test of a segment: a trait, when somebody was first seen, or how often somebody did something.
 
 import { timestampFromDate, timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { plural } from '../../platform/words/figures.ts';
 import type {
   Behaviour,
   FirstSeen,
@@ -13,7 +14,6 @@ import { ConditionFields } from '../filter/condition-fields.tsx';
 import { ScopeFields } from '../question/scope-fields.tsx';
 import { currentZone } from '../time/time.tsx';
 import { dayText, parseDay } from '../time/zone.ts';
-import { plural } from '../ui/figures.ts';
 import { traitCondition } from './condition-words.ts';
 
 /** As the service has them. */

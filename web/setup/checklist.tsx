@@ -1,10 +1,10 @@
 // The live checklist: what of the set-up has been seen, and what went wrong.
 
 import { useState } from 'preact/hooks';
+import { milliseconds } from '../../platform/words/figures.ts';
 import type { Refusal } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { methodName, ruleText } from '../event/rule-text.ts';
 import { ago, formatTime, Time, toDate } from '../time/time.tsx';
-import { milliseconds } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { LikelyFaults } from './likely-faults.tsx';
 import { type Seen, useProgress } from './progress.ts';

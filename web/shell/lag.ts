@@ -2,8 +2,8 @@
 // then nothing may say that all is counted.
 
 import { durationMs } from '@bufbuild/protobuf/wkt';
+import { milliseconds } from '../../platform/words/figures.ts';
 import type { WatchTotals } from '../../proto/gen/shared/activity/v1/activity_pb.js';
-import { milliseconds } from '../ui/figures.ts';
 
 const behindMs = 10_000;
 

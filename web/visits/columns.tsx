@@ -1,11 +1,11 @@
 // The columns of visits.
 
+import { figure } from '../../platform/words/figures.ts';
 import { readablePath } from '../../platform/words/readable-path.ts';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { MarkedDevice, MarkedPlace, MarkedSource } from '../marks/marked.tsx';
 import { visitorName } from '../text/user-name.ts';
 import { Time } from '../time/time.tsx';
-import { figure } from '../ui/figures.ts';
 import type { Column } from '../ui/table.tsx';
 import { deviceOf, durationOf, placeOf, sourceOf } from './visit-words.ts';
 

@@ -1,6 +1,7 @@
 // One visit: what is known of it, and its events in order.
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { plural } from '../../platform/words/figures.ts';
 import { readablePath } from '../../platform/words/readable-path.ts';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { inProject } from '../client.ts';
@@ -12,7 +13,6 @@ import { visitorName } from '../text/user-name.ts';
 import { Time, toDate } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { plural } from '../ui/figures.ts';
 import { Loading } from '../ui/loading.tsx';
 import { deviceOf, durationMs, durationOf, placeOf, sourceOf } from './visit-words.ts';
 import { activity } from './visits-client.ts';

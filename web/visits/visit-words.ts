@@ -1,10 +1,10 @@
 // How a visit is told.
 
 import type { Duration } from '@bufbuild/protobuf/wkt';
+import { milliseconds } from '../../platform/words/figures.ts';
 import { directName } from '../../platform/words/insight-words.ts';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { sourceName } from '../sources/source-of.ts';
-import { milliseconds } from '../ui/figures.ts';
 
 export function durationMs({ duration }: Visit): number {
   return duration ? inMs(duration) : 0;

@@ -2,6 +2,7 @@
 
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { useState } from 'preact/hooks';
+import { figure, plural } from '../../platform/words/figures.ts';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { narrow, useMedia } from '../browser/media.ts';
 import { areBotsCounted, type Bots, BotsChip, botsOf } from '../filter/bots.tsx';
@@ -17,7 +18,6 @@ import { DemoCommand } from '../setup/demo-command.tsx';
 import { RangePicker, useRange } from '../time/range.tsx';
 import { currentZone, toDate } from '../time/time.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { figure, plural } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Table } from '../ui/table.tsx';

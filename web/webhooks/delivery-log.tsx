@@ -1,6 +1,7 @@
 // Every attempt of a webhook, newest first; one opens what was answered, and can be repeated.
 
 import { useState } from 'preact/hooks';
+import { milliseconds } from '../../platform/words/figures.ts';
 import { narrow, useMedia } from '../browser/media.ts';
 import { explain } from '../client.ts';
 import { Select } from '../fields/field.tsx';
@@ -10,7 +11,6 @@ import { address, setQuery } from '../router.ts';
 import { Time } from '../time/time.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { milliseconds } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Table } from '../ui/table.tsx';
 import { toast } from '../ui/toasts.tsx';

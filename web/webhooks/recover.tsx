@@ -1,10 +1,10 @@
 // Every delivery of a time range once more: after an endpoint was away.
 
 import { useState } from 'preact/hooks';
+import { plural } from '../../platform/words/figures.ts';
 import { Field } from '../fields/field.tsx';
 import { Form } from '../fields/form.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { plural } from '../ui/figures.ts';
 import { toast } from '../ui/toasts.tsx';
 import { webhooksApi } from './api.ts';
 

@@ -1,6 +1,7 @@
 // The organization's webhooks: the page stands under each of its projects.
 
 import { useState } from 'preact/hooks';
+import { plural } from '../../platform/words/figures.ts';
 import type { Org } from '../../proto/gen/dashboard/orgs/v1/orgs_pb.js';
 import { narrow, useMedia } from '../browser/media.ts';
 import { explain } from '../client.ts';
@@ -10,7 +11,6 @@ import { navigate } from '../router.ts';
 import { Code } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
-import { plural } from '../ui/figures.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { Table } from '../ui/table.tsx';

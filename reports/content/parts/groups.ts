@@ -1,5 +1,6 @@
 // SEGMENTATION and TOP_K: a figure, or the greatest groups with bars.
 
+import { figure } from '../../../platform/words/figures.ts';
 import { othersName } from '../../../platform/words/insight-words.ts';
 import {
   TopKQuery_Dimension as Dimension,
@@ -9,7 +10,6 @@ import {
   type TopKRow,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Answered, cellOf, isSame, valueCell } from '../answered.ts';
-import { figure } from '../figures.ts';
 import { kindName, seriesName, valueName } from '../question-names.ts';
 import { type ReportPart, tableOf, withBars } from '../report-part.ts';
 import { lineInMail } from '../text-in-mail.ts';

@@ -1,5 +1,6 @@
 // LIFECYCLE, STICKINESS and USER_FLOW: what users do again and again, and the ways that visits take.
 
+import { figure } from '../../../platform/words/figures.ts';
 import type {
   InsightQuerySpec,
   LifecycleResult,
@@ -9,7 +10,6 @@ import type {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Answered, cellOf, incompleteNotes } from '../answered.ts';
 import { bucketNames } from '../bucket-name.ts';
-import { figure } from '../figures.ts';
 import { type ReportPart, tableOf, withBars } from '../report-part.ts';
 import { lineInMail } from '../text-in-mail.ts';
 

@@ -1,11 +1,11 @@
 // FUNNEL and RETENTION: who went on, and who came back.
 
+import { figure, percent } from '../../../platform/words/figures.ts';
 import type {
   FunnelResult,
   RetentionResult,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Answered, cellOf, incompleteNotes } from '../answered.ts';
-import { figure, percent } from '../figures.ts';
 import { groupName, kindName } from '../question-names.ts';
 import { type ReportPart, type Row, tableOf } from '../report-part.ts';
 

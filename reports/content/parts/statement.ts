@@ -1,11 +1,11 @@
 // The answer of a statement in a mail: one figure, or its first columns and rows.
 
 import type { AnsweredStatement } from '../../../platform/reports/rendered-period.ts';
+import { figure } from '../../../platform/words/figures.ts';
 import {
   type StatementAnswer,
   StatementView,
 } from '../../../proto/gen/dashboard/dashboards/v1/dashboards_pb.js';
-import { figure } from '../figures.ts';
 import { type ReportPart, tableOf } from '../report-part.ts';
 import { lineInMail } from '../text-in-mail.ts';
 

@@ -1,6 +1,7 @@
 // The answer of a statement on a board: a table, a number, lines or bars, or what it has too little of.
 
 import { useMemo } from 'preact/hooks';
+import { figure } from '../../../platform/words/figures.ts';
 import type {
   StatementAnswer,
   StatementView,
@@ -8,7 +9,6 @@ import type {
 import { DataTable } from '../../charts/data-table.tsx';
 import { AnswerChart } from '../../sql/answer/answer-chart.tsx';
 import { cellText, gridOf, isNumberType } from '../../sql/answer/cells.ts';
-import { figure } from '../../ui/figures.ts';
 import { nameOfView, numberOf, rowsOfTile } from './answer-rows.ts';
 import '../../styles/sql.css';
 

@@ -1,7 +1,7 @@
 // What stands at the pointer: the values of all lines at a bucket, beside what they were before.
 
+import { change } from '../../../platform/words/figures.ts';
 import { openName } from '../../time/open-buckets.ts';
-import { change } from '../../ui/figures.ts';
 import { type Line, seriesOf } from '../line.ts';
 
 /** `before` and `change` are undefined where nothing is compared, or nothing is known. */

@@ -1,6 +1,6 @@
 // The axis of values: round steps of what is counted, from zero on, and how they are written at it.
 
-import { milliseconds, shortFigure } from '../../ui/figures.ts';
+import { milliseconds, shortFigure } from '../../../platform/words/figures.ts';
 
 /** `share`: of 1. `seconds`: steps are those of clocks. */
 export type Unit = 'number' | 'share' | 'seconds';

@@ -1,6 +1,7 @@
 // Exports to a bucket of one's own: each with how it fares, and what an admin may do about it.
 
 import { useState } from 'preact/hooks';
+import { bytes, plural } from '../../../platform/words/figures.ts';
 import {
   type ExportSchedule,
   ExportScheduleState,
@@ -12,7 +13,6 @@ import { Action } from '../../settings/action.tsx';
 import { Time } from '../../time/time.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Fault } from '../../ui/fault.tsx';
-import { bytes, plural } from '../../ui/figures.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { toast } from '../../ui/toasts.tsx';

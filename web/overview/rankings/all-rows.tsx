@@ -1,10 +1,10 @@
 // All rows of a ranking, with a search and in pages.
 
 import { useState } from 'preact/hooks';
+import { figure, plural } from '../../../platform/words/figures.ts';
 import { Field } from '../../fields/field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Fault } from '../../ui/fault.tsx';
-import { figure, plural } from '../../ui/figures.ts';
 import { Loading } from '../../ui/loading.tsx';
 import type { Ranking } from './cards.ts';
 import { RankedList } from './ranked-list.tsx';

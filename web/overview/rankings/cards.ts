@@ -1,6 +1,7 @@
 // The rankings of the overview: cards with tabs. Each tab is a question, and a second one about the same groups.
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { figure, percent } from '../../../platform/words/figures.ts';
 import type { PropertyFilter } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   AggregationType,
@@ -10,7 +11,6 @@ import {
   InsightType,
   SessionMetric,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { figure, percent } from '../../ui/figures.ts';
 import { oneOf } from './narrowing.ts';
 
 export type Figure = { name: string; format: (value: number) => string };

@@ -1,10 +1,10 @@
 // The rows of a ranking with two measures, and a bar behind each name. A row filters by what it stands for.
 
+import { percent } from '../../../platform/words/figures.ts';
 import { absentName } from '../../../platform/words/insight-words.ts';
 import { readablePath } from '../../../platform/words/readable-path.ts';
 import { ValueMark } from '../../marks/value-mark.tsx';
 import { sourceOf } from '../../sources/source-of.ts';
-import { percent } from '../../ui/figures.ts';
 import type { Ranking } from './cards.ts';
 import type { RankedRow } from './rows.ts';
 

@@ -2,11 +2,11 @@
 // (ProfileWorth); what a visit brought is added up here, of the events that are shown. A payment is an event with a
 // number in `amount`, as in questions of revenue (docs/insights.md); refunds are negative ones.
 
+import { figure } from '../../../platform/words/figures.ts';
 import { noCurrencyName } from '../../../platform/words/insight-words.ts';
 import type { ActivityEvent } from '../../../proto/gen/shared/activity/v1/activity_pb.js';
 import type { CurrencySum } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
 import { textOf } from '../../event/value.ts';
-import { figure } from '../../ui/figures.ts';
 
 type Payer = Pick<ActivityEvent, 'customProperties'>;
 

@@ -1,7 +1,7 @@
 // How a user's lifetime value reads, in the list, on the user's page and in a file.
 
+import { figure } from '../../../platform/words/figures.ts';
 import type { ProfileWorth } from '../../../proto/gen/shared/profiles/v1/profiles_pb.js';
-import { figure } from '../../ui/figures.ts';
 import { sumText } from './payments.ts';
 
 /** "30.50 EUR", "1,200 USD", "and in 3 more" currencies: a text each; none where nothing was paid. */

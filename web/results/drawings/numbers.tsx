@@ -1,8 +1,8 @@
 // Values in large letters, one for each name, with the change from the range before.
 
+import { figure } from '../../../platform/words/figures.ts';
 import { absentName } from '../../../platform/words/insight-words.ts';
 import { readablePath } from '../../../platform/words/readable-path.ts';
-import { figure } from '../../ui/figures.ts';
 import { Change } from '../change.tsx';
 
 export type Named = { name: string; value: number; before?: number | undefined };

@@ -1,9 +1,9 @@
 // A pie with the names of its slices. Each slice may open what it counts, by its name.
 
+import { percent, shortFigure } from '../../../platform/words/figures.ts';
 import { absentName, othersName } from '../../../platform/words/insight-words.ts';
 import { readablePath } from '../../../platform/words/readable-path.ts';
 import type { Bar } from '../../charts/bar-list.tsx';
-import { percent, shortFigure } from '../../ui/figures.ts';
 import { slicesOf } from './slices.ts';
 
 export function Pie(props: {

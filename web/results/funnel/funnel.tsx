@@ -1,7 +1,7 @@
 // Users step by step: how many went on, how many left, and how long they took.
 
+import { figure, percent, plural } from '../../../platform/words/figures.ts';
 import type { FunnelResult } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { figure, percent, plural } from '../../ui/figures.ts';
 import type { Shown } from '../shown.ts';
 import { ConversionChart, ConversionTable } from './over-time.tsx';
 import { StepBars } from './step-bars.tsx';

@@ -1,6 +1,7 @@
 // The conversion of a funnel over time: of the users who entered in each bucket, the part that reached the last step.
 
 import { useMemo } from 'preact/hooks';
+import { percent, plural } from '../../../platform/words/figures.ts';
 import type {
   FunnelBucket,
   FunnelResult,
@@ -11,7 +12,6 @@ import { TimeChart } from '../../charts/time-chart.tsx';
 import { openFrom } from '../../time/open-buckets.ts';
 import { formatLabel } from '../../time/time.tsx';
 import { useZoom } from '../../time/use-zoom.ts';
-import { percent, plural } from '../../ui/figures.ts';
 import { groupName } from '../names.ts';
 import { type Shown, timeStyle } from '../shown.ts';
 import { stepName } from './step-names.ts';

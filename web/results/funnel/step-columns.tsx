@@ -1,13 +1,13 @@
 // The steps of a funnel side by side. A column is as high as its share of the group's first step, so that groups of any
 // size compare; above it stand those who came to the step before and did not go on.
 
+import { percent, plural } from '../../../platform/words/figures.ts';
 import { readablePath } from '../../../platform/words/readable-path.ts';
 import type {
   FunnelResult,
   FunnelSeries,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { maxLines } from '../../charts/line.ts';
-import { percent, plural } from '../../ui/figures.ts';
 import { groupName } from '../names.ts';
 import type { Shown } from '../shown.ts';
 import { StepFigures, StepHead } from './step-figures.tsx';

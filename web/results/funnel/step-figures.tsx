@@ -1,12 +1,12 @@
 // A step's name, and its figures in words: how many users, what share, how many left, and how long they took.
 
 import type { Duration } from '@bufbuild/protobuf/wkt';
+import { figure, milliseconds, percent } from '../../../platform/words/figures.ts';
 import type {
   FunnelResult,
   FunnelSeries,
   StepTiming,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
-import { figure, milliseconds, percent } from '../../ui/figures.ts';
 import { PersonsLink } from '../persons-link.tsx';
 import type { Shown } from '../shown.ts';
 import { isAnyOrder, stepName } from './step-names.ts';

@@ -1,8 +1,8 @@
 // The steps of each group of a funnel in figures.
 
+import { milliseconds, percent } from '../../../platform/words/figures.ts';
 import type { FunnelResult } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../../charts/data-table.tsx';
-import { milliseconds, percent } from '../../ui/figures.ts';
 import { groupName } from '../names.ts';
 import type { Shown } from '../shown.ts';
 import { durationMs } from './step-figures.tsx';

@@ -1,6 +1,6 @@
 // A number beside that of the period before, as tables have them.
 
-import { change } from '../../ui/figures.ts';
+import { change } from '../../../platform/words/figures.ts';
 import { groupName } from '../names.ts';
 import type { Shown } from '../shown.ts';
 

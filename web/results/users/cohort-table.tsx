@@ -1,5 +1,6 @@
 // Users who came back: a row for each cohort, the share of it in each later bucket, warmer where more came back.
 
+import { changeInPoints, figure, percent } from '../../../platform/words/figures.ts';
 import type {
   DataPoint,
   RetentionCohort,
@@ -8,7 +9,6 @@ import type {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { openFrom, openName } from '../../time/open-buckets.ts';
 import { formatLabel } from '../../time/time.tsx';
-import { changeInPoints, figure, percent } from '../../ui/figures.ts';
 import { PersonsLink } from '../persons-link.tsx';
 import type { Shown } from '../shown.ts';
 

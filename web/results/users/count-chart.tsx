@@ -1,6 +1,7 @@
 // A chart over counts that are no time: on how many days, how often, or how long after the beginning.
 
 import { useMemo, useState } from 'preact/hooks';
+import { figure } from '../../../platform/words/figures.ts';
 import { Chart } from '../../charts/chart.tsx';
 import type { Line } from '../../charts/line.ts';
 import { sharesOf } from '../../charts/plot/area.ts';
@@ -8,7 +9,6 @@ import type { PlotKind } from '../../charts/plot/layers.ts';
 import type { Plotted } from '../../charts/plot/plot.tsx';
 import type { Chosen } from '../../charts/plot/pointer.ts';
 import type { Unit } from '../../charts/plot/value-axis.ts';
-import { figure } from '../../ui/figures.ts';
 
 const noNotes: Plotted['notes'] = new Map();
 

@@ -1,6 +1,7 @@
 // Users who are new, returning or resurrecting in a bucket, and below them those who did not come again.
 
 import { useMemo } from 'preact/hooks';
+import { shortFigure } from '../../../platform/words/figures.ts';
 import type {
   LifecycleResult,
   LifecycleSeries,
@@ -12,7 +13,6 @@ import { labelDay } from '../../time/labels.ts';
 import { openFrom, openName } from '../../time/open-buckets.ts';
 import { formatLabel } from '../../time/time.tsx';
 import { useZoom } from '../../time/use-zoom.ts';
-import { shortFigure } from '../../ui/figures.ts';
 import { bucketOf, type Shown, timeStyle } from '../shown.ts';
 import { columnsOf, sameGroup, withBefore } from './before.ts';
 import { useGroup } from './group-choice.tsx';

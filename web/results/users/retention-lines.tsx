@@ -2,12 +2,12 @@
 
 import type { ComponentProps } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { figure, percent, plural } from '../../../platform/words/figures.ts';
 import type {
   RetentionResult,
   RetentionSeries,
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Line, maxLines } from '../../charts/line.ts';
-import { figure, percent, plural } from '../../ui/figures.ts';
 import { groupName } from '../names.ts';
 import type { Shown } from '../shown.ts';
 import { sameGroup } from './before.ts';

@@ -1,5 +1,6 @@
 // Users who came back: as a table of cohorts, as lines of their shares, or in figures alone.
 
+import { percent } from '../../../platform/words/figures.ts';
 import type {
   RetentionCohort,
   RetentionResult,
@@ -7,7 +8,6 @@ import type {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../../charts/data-table.tsx';
 import { formatLabel } from '../../time/time.tsx';
-import { percent } from '../../ui/figures.ts';
 import { bucketNames, groupName } from '../names.ts';
 import { bucketOf, type Shown, timeStyle } from '../shown.ts';
 import { sameGroup } from './before.ts';

@@ -1,5 +1,6 @@
 // Users by the number of buckets in which they were active, or of their events.
 
+import { figure, percent } from '../../../platform/words/figures.ts';
 import type {
   InsightQuerySpec,
   StickinessPoint,
@@ -7,7 +8,6 @@ import type {
 } from '../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { DataTable } from '../../charts/data-table.tsx';
 import type { Line } from '../../charts/line.ts';
-import { percent } from '../../ui/figures.ts';
 import { bucketNames } from '../names.ts';
 import type { Shown } from '../shown.ts';
 import { columnsOf, sameGroup, withBefore } from './before.ts';
@@ -91,10 +91,8 @@ function linesOf(
 
 /** "3", "3 to 5", "6 or more": what a point counts. */
 function countOf(spec: InsightQuerySpec, { buckets, events, eventsTo }: StickinessPoint): string {
-  const least = (events || buckets).toLocaleString('en');
+  const least = figure(events || buckets);
   const hasNoEnd = spec.cumulative || (events > 0 && eventsTo === undefined);
   if (hasNoEnd) return `${least} or more`;
-  return eventsTo === undefined || eventsTo === events
-    ? least
-    : `${least} to ${eventsTo.toLocaleString('en')}`;
+  return eventsTo === undefined || eventsTo === events ? least : `${least} to ${figure(eventsTo)}`;
 }

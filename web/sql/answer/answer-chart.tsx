@@ -1,10 +1,10 @@
 // The chart of an answer.
 
 import { useState } from 'preact/hooks';
+import { figure, plural } from '../../../platform/words/figures.ts';
 import { BarList } from '../../charts/bar-list.tsx';
 import { TimeChart } from '../../charts/time-chart.tsx';
 import { Select } from '../../fields/field.tsx';
-import { figure, plural } from '../../ui/figures.ts';
 import type { RowsAnswer } from '../statement-client.ts';
 import { type AnswerChart as Chart, chartOfAnswer } from './chart-of-answer.ts';
 

@@ -1,10 +1,10 @@
 // What a statement answered: its rows as a table and as a chart, with CSV, or a file in the format that it names.
 
 import { useMemo, useState } from 'preact/hooks';
+import { bytes, figure, milliseconds, plural } from '../../../platform/words/figures.ts';
 import { download } from '../../browser/download.ts';
 import { toCsv } from '../../exports/csv.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { bytes, figure, milliseconds, plural } from '../../ui/figures.ts';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs, useTab } from '../../ui/tabs.tsx';
 import {

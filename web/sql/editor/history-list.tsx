@@ -1,7 +1,7 @@
 // The statements of before. A press puts one into the editor.
 
+import { plural } from '../../../platform/words/figures.ts';
 import { ago } from '../../time/time.tsx';
-import { plural } from '../../ui/figures.ts';
 import type { PastStatement } from '../statement-history.ts';
 
 export function HistoryList(props: {

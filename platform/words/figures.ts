@@ -1,4 +1,5 @@
-// Figures as people read them. One language, so that every reader and every test sees the same text.
+// Figures as people read them, on pages and in mails. One language, so that every reader and every test sees the same
+// text.
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const fine = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
@@ -28,13 +29,28 @@ const unchanged = '0.0';
 /** The change from `before`, with its sign: +12%; undefined where nothing was before, 0.0% where it rounds to zero. */
 export function change(now: number, before: number): string | undefined {
   if (before === 0) return undefined;
-  const share = (now - before) / before;
+  // Of a sum below zero the change is up where the sum is more.
+  const share = (now - before) / Math.abs(before);
   return isUnchanged(now, before) ? `${unchanged}%` : signed(share, percent(Math.abs(share)));
 }
 
 /** Whether the change from `before`, in percent, rounds to zero. */
 export function isUnchanged(now: number, before: number): boolean {
   return now === before || Math.abs(((now - before) / before) * 100).toFixed(1) === unchanged;
+}
+
+/**
+ * Whether a change is good news; undefined where it rounds to zero or nobody can tell. `isMoreBetter`: whether more is
+ * good news; undefined where nobody can tell.
+ */
+export function isGoodNews(
+  now: number,
+  before: number,
+  isMoreBetter: boolean | undefined,
+): boolean | undefined {
+  return isMoreBetter === undefined || isUnchanged(now, before)
+    ? undefined
+    : now > before === isMoreBetter;
 }
 
 /** The change between two shares of 1 in percentage points: +1.2 pp; 0.0 pp where it rounds to zero. */

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { change, changeInPoints, isUnchanged, milliseconds, percent } from './figures.ts';
+import {
+  change,
+  changeInPoints,
+  isGoodNews,
+  isUnchanged,
+  milliseconds,
+  percent,
+} from './figures.ts';
 
 it.each([
   [0, '0 s'],
@@ -29,6 +36,8 @@ it.each([
   [10_004, 10_000, '0.0%'],
   [7, 7, '0.0%'],
   [7, 0, undefined],
+  [-50, -100, '+50%'],
+  [-150, -100, '−50%'],
 ])('writes the change to %d from %d', (now, before, text) => {
   expect(change(now, before)).toBe(text);
 });
@@ -48,4 +57,14 @@ it.each([
   [0.4998, 0.5, '0.0 pp'],
 ])('writes the points to %d from %d', (now, before, text) => {
   expect(changeInPoints(now, before)).toBe(text);
+});
+
+it.each([
+  [2, 1, true, true],
+  [2, 1, false, false],
+  [-50, -100, true, true],
+  [10_004, 10_000, true, undefined],
+  [2, 1, undefined, undefined],
+])('says of %d after %d, where more being better is %s: %s', (now, before, isMoreBetter, is) => {
+  expect(isGoodNews(now, before, isMoreBetter)).toBe(is);
 });
