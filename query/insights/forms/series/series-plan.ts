@@ -1,5 +1,6 @@
 // The statement of a question for series: the groups of each one, a total where it is asked for, and what is left out.
 
+import { Touch } from '../../../../proto/gen/shared/insights/v1/insights_pb.js';
 import { type Formula, readFormulas } from '../../read/formula.ts';
 import type { Question } from '../../read/question.ts';
 import {
@@ -13,7 +14,7 @@ import { leftOutSql, maxReasons } from '../left-out.ts';
 import { formulaSeries } from './formula-series.ts';
 import { averagedSeries } from './moving-average.ts';
 import { readSeries, type Series, seriesSql } from './series.ts';
-import { sharedGroupsSql } from './shared-groups.ts';
+import { addedSeriesSql, sharedGroupsSql } from './shared-groups.ts';
 
 /** The part of the statement beside the series, whose part is their place. */
 const totalPart = -1;
@@ -75,10 +76,14 @@ function seriesRowsSql(
   withTotal: boolean,
   add: number,
 ): string[] {
-  const { breakdowns } = question;
+  const { breakdowns, spec } = question;
   const isShared = formulas.length > 0 && breakdowns.length > 0;
-  const shared = isShared ? sharedGroupsSql(question, series) : undefined;
-  const rows = series.map((one, part) => seriesSql(question, one, breakdowns, part + add, shared));
+  const addUp = series.every(({ aggregation }) => aggregation.measure.combine === 'sum');
+  const areAdded = isShared && addUp && spec.touch !== Touch.EVERY;
+  const shared = isShared && !areAdded ? sharedGroupsSql(question, series) : undefined;
+  const rows = areAdded
+    ? [addedSeriesSql(question, series)]
+    : series.map((one, part) => seriesSql(question, one, breakdowns, part + add, shared));
   const [first] = series;
   if (withTotal && first !== undefined) rows.push(seriesSql(question, first, [], totalPart + add));
   return rows;

@@ -74,7 +74,8 @@ export function seriesSql(
   return groupsRowsSql(part, ranked);
 }
 
-function cellsSql(
+/** SELECT of cells: the columns of the groups, bucket, a, b and, where there are groups, weight. */
+export function cellsSql(
   question: Question,
   { condition, aggregation, window }: Series,
   groups: readonly string[],

@@ -4,8 +4,9 @@
 import type { Question } from '../../read/question.ts';
 import { eventCellsSql } from '../../sources/event-cells.ts';
 import { eventsCounted } from '../../sql/aggregation.ts';
-import { groupValuesSql } from '../../sql/ranked-groups.ts';
-import { type Series, userWeightsSql } from './series.ts';
+import { added, groupValuesSql, rankedGroupsSql } from '../../sql/ranked-groups.ts';
+import { groupColumns } from '../../sql/read-events.ts';
+import { cellsSql, type Series, userWeightsSql } from './series.ts';
 
 /**
  * SQL of one value, which the engine finds once for a statement: the groups that stay, the greatest first, and how many
@@ -25,4 +26,18 @@ export function sharedGroupsSql(question: Question, series: readonly Series[]): 
   const ranked = `SELECT values, sum(weight) AS weight FROM (${weights.join(' UNION ALL ')}) GROUP BY values`;
   return `(SELECT (groupArray(values), any(total)) FROM (
     SELECT values, count() OVER () AS total FROM (${ranked}) ORDER BY weight DESC, values LIMIT ${groupLimit}))`;
+}
+
+/** The rows of all series, where their numbers add up: the groups are ranked by the cells that they have. */
+export function addedSeriesSql(question: Question, series: readonly Series[]): string {
+  const { breakdowns, groupLimit: limit } = question;
+  const names = [...groupColumns(breakdowns.length), 'a', 'b'].join(', ');
+  const cells = series.map((one, part) => {
+    const own = `(toInt32(${part}), bucket) AS bucket, toFloat64(weight) AS weight`;
+    return `SELECT ${names}, ${own} FROM (${cellsSql(question, one, breakdowns)})`;
+  });
+  const sql = cells.join(' UNION ALL ');
+  const ranked = rankedGroupsSql({ sql, groups: breakdowns.length, limit, measure: added });
+  return `SELECT cell.1.1 AS part, place, values, groupArray((cell.1.2, toString(cell.2), cell.3)) AS own, any(folded)
+    FROM (${ranked}) ARRAY JOIN cells AS cell GROUP BY part, place, values`;
 }
