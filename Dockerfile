@@ -9,6 +9,7 @@ RUN node -e "import('./setup/prepare.mjs').then((setup) => setup.build())" \
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production MILLRACE_HOST=0.0.0.0 MILLRACE_DATA=/data
+ENV MALLOC_MMAP_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist

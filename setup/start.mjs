@@ -3,6 +3,8 @@
 // towards it, and a service under load makes more of them each second than its heap holds. In 800 requests of 1,000
 // events Node 24 walked its heap 42 times without the flag and twelve times with it. `--expose-gc` is for main.ts,
 // door.ts and platform/memory/.
+// `MALLOC_MMAP_THRESHOLD_` is glibc's own default, said so that it stays. Otherwise the first large buffer that is
+// freed raises it to that buffer's size: later ones lie among small objects, and their pages never go back.
 import { prepare } from './prepare.mjs';
 
 prepare({ needsBroker: !process.env.NATS_URL });

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { functionSpans } from './harness/parsed-sources.ts';
-import { nodeFlags } from './harness/servers/stack.ts';
+import { allocatorSetting, nodeFlags } from './harness/servers/stack.ts';
 import { projectFiles, root, type SourceFile, sourceFiles } from './harness/source-tree.ts';
 
 const files = sourceFiles();
@@ -116,4 +116,5 @@ it('starts node in the image as `npm start` does', () => {
   const image = readFileSync(join(root, 'Dockerfile'), 'utf8');
   const command = /^CMD (.*)$/m.exec(image)?.[1] ?? '[]';
   expect(JSON.parse(command)).toEqual(['node', ...nodeFlags, 'dist/main.js']);
+  expect(image).toContain(`ENV ${allocatorSetting}\n`);
 });

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
+import { allocatorSetting } from '../../test/harness/servers/stack.ts';
 import { freeMemory } from './free-memory.ts';
 
 it('frees the memory behind a view at once, and leaves small and shared memory alone', () => {
@@ -14,4 +16,26 @@ it('frees the memory behind a view at once, and leaves small and shared memory a
   const shared = new Uint8Array(new SharedArrayBuffer(1_048_576));
   for (const bytes of [small, shared]) freeMemory(bytes);
   expect([small.length, shared.length]).toEqual([100, 1_048_576]);
+});
+
+it('gives the system back what lay among small objects, with the setting of `npm start`', () => {
+  // The first buffer that is freed is the largest.
+  const script = `
+    const kept = [];
+    const large = [];
+    const { port1: nowhere, port2: nobody } = new MessageChannel();
+    const free = ({ buffer }) => nowhere.postMessage(undefined, [buffer]);
+    nobody.close();
+    nowhere.on('message', free).once('close', () => {
+      free(Buffer.allocUnsafeSlow(24_000_000));
+      for (let n = 0; n < 600; n++) {
+        large.push(Buffer.allocUnsafeSlow(200_000).fill(1));
+        kept.push(Buffer.allocUnsafeSlow(9_000).fill(1));
+      }
+      const before = process.memoryUsage.rss();
+      large.forEach(free);
+      console.log(before - process.memoryUsage.rss(), kept.length);
+    });`;
+  const freed = execFileSync('env', [allocatorSetting, process.execPath, '-e', script]);
+  expect(parseInt(String(freed), 10)).toBeGreaterThan(100_000_000);
 });

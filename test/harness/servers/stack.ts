@@ -62,9 +62,11 @@ interface StackOptions {
   disk?: SmallDisk;
 }
 
-/** The flags that `npm start` gives to node. */
+/** The flags that `npm start` gives to node, and its setting of the allocator. */
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 export const nodeFlags: readonly string[] = String(scripts.start).match(/--\S+/g) ?? [];
+export const allocatorSetting = String(scripts.start).split(' ')[0] ?? '';
+const [allocatorName = '', allocatorValue] = allocatorSetting.split('=');
 
 const readyTimeoutMs = 300_000;
 const keptLogLines = 200;
@@ -80,7 +82,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const outside = (path: string): string => options.disk?.outside(path) ?? path;
   const [program = '', ...words] = [...(options.disk?.enter ?? []), process.execPath, ...args];
   const service = spawn(program, [...words, ...(options.args ?? [])], {
-    env: { ...process.env, MILLRACE_LOG_LEVEL: 'info', ...options.env },
+    env: {
+      ...process.env,
+      [allocatorName]: allocatorValue,
+      MILLRACE_LOG_LEVEL: 'info',
+      ...options.env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   createInterface({ input: service.stderr }).on('line', (line) => {
