@@ -119,7 +119,7 @@ function amplitudeSample(row: MakeRow, session: MakeId, visit: MakeVisit): Sampl
     ...{ family: 'amplitude', file: 'amplitude-export.zip' },
     rows: [
       row(
-        ['8e41c7d2-3b5a-4f60-9d11-5c2e7a90b1f1', 'page_view', device, ofDevice, '09:15:00.123'],
+        ['9b2f8a10-0000-4000-8000-000000000001', 'page_view', device, ofDevice, '09:15:00.123'],
         {
           ...{ $browser: 'Firefox', $browserVersion: '136', $os: 'Mac', $country: 'DE' },
           ...{ $region: 'Land Berlin', $url: shop, $name: '[Amplitude] Page Viewed' },
