@@ -100,6 +100,31 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await page.getByText(`${many + 3} users`, { exact: true }).waitFor();
   });
 
+  it('of users and of visits fit a usual screen, and a wider one fades where it goes on', async () => {
+    const { page } = reader;
+    const before = page.viewportSize() ?? { width: 1440, height: 900 };
+    await page.setViewportSize({ width: 1280, height: 860 });
+    const ofTable = <T>(expression: string) =>
+      page.evaluate<T>(`((table) => ${expression})(document.querySelector('.table'))`);
+    const fade = () => ofTable<string>(`getComputedStyle(table).getPropertyValue('--fade-end')`);
+    for (const path of ['/profiles', '/visits']) {
+      await go(path);
+      await page.locator('.table-row').first().waitFor();
+      expect(await ofTable('table.scrollWidth - table.clientWidth')).toBe(0);
+      // A name in two lines is higher than its head.
+      const names = `[...table.querySelectorAll('[role=columnheader]')]`;
+      expect(
+        await ofTable(`Math.max(...${names}.map((name) => name.offsetHeight))`),
+      ).toBeLessThanOrEqual(34);
+      expect(await fade()).toBe('0px');
+    }
+    await go(`/profiles?columns=${encodeURIComponent('["one","two","three"]')}`);
+    await expect.poll(fade, { timeout }).toBe('40px');
+    await ofTable('table.scrollTo({ left: 1e6 })');
+    await expect.poll(fade, { timeout }).toBe('0px');
+    await page.setViewportSize(before);
+  });
+
   it('of profiles that are too many to sort are there all the same, the newest first', async () => {
     const { page } = reader;
     const text = JSON.stringify({ error: { code: 'resource_exhausted', message: 'too many' } });

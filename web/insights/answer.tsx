@@ -15,6 +15,7 @@ import { rowsHref } from '../question/rows-link.ts';
 import { countsUsers } from '../question/series/counts-users.ts';
 import { useResource } from '../resource.ts';
 import { DrawingField } from '../results/drawings/drawing-field.tsx';
+import { drawingOf } from '../results/drawings/drawings.ts';
 import { InsightResult } from '../results/insight-result.tsx';
 import { Provenance } from '../results/provenance.tsx';
 import type { Opened, Rows } from '../results/shown.ts';
@@ -69,6 +70,7 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
   };
   const all = rowsHref(of, { kind: '' });
   const drawing = address.value.query.get('drawing') ?? undefined;
+  const isLow = spec.breakdowns.length === 0 && drawingOf(spec, drawing) === 'number';
   const [opened, setOpened] = useState<Opened>();
   // Visits are no persons.
   const onPersons = spec.session === undefined ? setOpened : undefined;
@@ -94,7 +96,7 @@ export function Answer(props: { projectId: string; form: QuestionForm; question:
       </header>
       {question.missing ? <p class="hint">{question.missing}</p> : null}
       {error ? <Fault cause={error} retry={reload} /> : null}
-      <div class="answer-body">
+      <div class="answer-body" data-low={isLow}>
         {data && !error && data.spec.insightType === spec.insightType ? (
           <InsightResult
             label={form.name}

@@ -12,7 +12,9 @@ export function Marked(props: { property: string; value: string | undefined } & 
   return (
     <span class="marked">
       <ValueMark property={property} value={value} />
-      <span class="clip">{children}</span>
+      <span class="clip" title={typeof children === 'string' ? children : undefined}>
+        {children}
+      </span>
     </span>
   );
 }

@@ -29,7 +29,7 @@ function counted(
   of: (profile: Profile) => bigint | undefined,
 ): UserColumn {
   return {
-    ...{ name, order, width: '70px', isNumber: true },
+    ...{ name, order, width: '64px', isNumber: true },
     cell: (profile) => figure(of(profile) ?? 0n),
     plain: (profile) => String(of(profile) ?? 0n),
   };
@@ -40,11 +40,11 @@ function lastSeenOf({ activity }: Profile): string {
 }
 
 const beforeWorth: readonly UserColumn[] = [
-  { name: 'Who', order: 'name', width: 'minmax(150px, 2fr)', cell: userName, plain: userName },
+  { name: 'Who', order: 'name', width: 'minmax(122px, 2fr)', cell: userName, plain: userName },
   {
     name: 'Last seen',
     order: 'last-seen',
-    width: '120px',
+    width: '104px',
     cell: ({ activity }) => <Time at={activity?.lastSeen} />,
     plain: lastSeenOf,
   },
@@ -66,7 +66,7 @@ const behindWorth: readonly UserColumn[] = [
   {
     name: 'Device',
     order: 'device',
-    width: 'minmax(120px, 1.4fr)',
+    width: 'minmax(104px, 1.4fr)',
     cell: (profile) => (
       <MarkedDevice browser={profile.activity?.browser} os={profile.activity?.os}>
         {deviceOf(profile)}
@@ -80,7 +80,7 @@ const behindWorth: readonly UserColumn[] = [
 const worthColumns: Readonly<Record<'value' | 'source', UserColumn>> = {
   value: {
     name: 'Lifetime value',
-    width: 'minmax(120px, 1fr)',
+    width: 'minmax(108px, 1fr)',
     cell: ({ worth }) => {
       const texts = worth ? valueTexts(worth).join(', ') : '';
       return <span title={texts || undefined}>{texts}</span>;
@@ -89,7 +89,7 @@ const worthColumns: Readonly<Record<'value' | 'source', UserColumn>> = {
   },
   source: {
     name: 'First source',
-    width: 'minmax(120px, 1.2fr)',
+    width: 'minmax(112px, 1.2fr)',
     cell: ({ worth }) => (worth?.firstSource ? <SourceName source={worth.firstSource} /> : null),
     plain: ({ worth }) => plainSource(worth),
   },

@@ -31,7 +31,7 @@ export function CopyButton({ text, what }: { text: string | (() => string); what
 export function Code({ text, what }: { text: string; what: string }) {
   return (
     <div class="code">
-      <pre tabIndex={0} role="region" aria-label={what}>
+      <pre role="region" aria-label={what}>
         <code>{text}</code>
       </pre>
       <CopyButton text={text} what={what} />

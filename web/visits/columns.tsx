@@ -11,31 +11,31 @@ import { deviceOf, durationOf, placeOf, sourceOf } from './visit-words.ts';
 
 const start: Column<Visit> = {
   name: 'Start',
-  width: '112px',
+  width: '100px',
   cell: ({ startTime }) => <Time at={startTime} />,
 };
 
 const duration: Column<Visit> = {
   name: 'Duration',
-  width: '92px',
+  width: '84px',
   isNumber: true,
   cell: durationOf,
 };
 
 const events: Column<Visit> = {
   name: 'Events',
-  width: '60px',
+  width: '48px',
   isNumber: true,
   cell: (visit) => figure(visit.events),
 };
 
 const entry: Column<Visit> = {
   name: 'Entry page',
-  width: 'minmax(90px, 1.4fr)',
+  width: 'minmax(90px, 1.2fr)',
   cell: ({ entryPage }) => <span title={entryPage}>{readablePath(entryPage)}</span>,
 };
 
-const who: Column<Visit> = { name: 'Who', width: 'minmax(90px, 1.2fr)', cell: whoOf };
+const who: Column<Visit> = { name: 'Who', width: 'minmax(90px, 1.5fr)', cell: whoOf };
 
 function whoOf(visit: Visit) {
   const { cookieless, bot, distinctId, profileId } = visit;
@@ -66,12 +66,12 @@ export const allColumns: readonly Column<Visit>[] = [
   entry,
   {
     name: 'Exit page',
-    width: 'minmax(90px, 1.4fr)',
+    width: 'minmax(90px, 1.2fr)',
     cell: ({ exitPage }) => <span title={exitPage}>{readablePath(exitPage)}</span>,
   },
   {
     name: 'Source',
-    width: 'minmax(100px, 1.3fr)',
+    width: 'minmax(100px, 1.5fr)',
     cell: (visit) => (
       <MarkedSource referrerDomain={visit.referrerDomain} channel={visit.channel}>
         {sourceOf(visit)}
@@ -80,12 +80,12 @@ export const allColumns: readonly Column<Visit>[] = [
   },
   {
     name: 'Place',
-    width: 'minmax(80px, 1fr)',
+    width: 'minmax(80px, 1.2fr)',
     cell: (visit) => <MarkedPlace country={visit.country}>{placeOf(visit)}</MarkedPlace>,
   },
   {
     name: 'Device',
-    width: 'minmax(100px, 1.2fr)',
+    width: 'minmax(100px, 1.4fr)',
     cell: (visit) => (
       <MarkedDevice browser={visit.browser} os={visit.os}>
         {deviceOf(visit)}

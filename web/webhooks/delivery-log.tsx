@@ -199,7 +199,7 @@ function OneAttempt(props: {
       </dl>
       {attempt.response_body ? (
         <div class="code">
-          <pre tabIndex={0}>{attempt.response_body}</pre>
+          <pre>{attempt.response_body}</pre>
         </div>
       ) : null}
       {hasRole(Role.ADMIN) ? (
