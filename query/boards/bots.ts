@@ -22,6 +22,12 @@ export function filtersOfPeople(): DashboardFilters {
   return create(DashboardFiltersSchema, { filterGroups: [{ filters: [filter] }] });
 }
 
+/** Whether filters say which are meant: then each question is asked as it is. */
+export function filtersSayOfBots(filters: DashboardFilters | undefined): boolean {
+  const all = filters?.filterGroups.flatMap((group) => group.filters) ?? [];
+  return all.some((one) => one.property === property);
+}
+
 /** Whether a question compares or groups by $bot: it is asked as it is. */
 export function saysOfBots(spec: InsightQuerySpec): boolean {
   const chosen = eventFiltersOf(spec).map(({ event }) => event);

@@ -194,6 +194,9 @@ it('leaves bots out where it is asked to, of each question that says nothing of 
   expect(await totals(false)).toEqual([true, 3, 3, 1, 1, 1, 'topK']);
   expect(await totals(true)).toEqual([true, 2, 2, 1, 1, 1, 'topK']);
   const { results } = await own.render({ id, leaveOutBots: true });
+  const filters = { filterGroups: [{ filters: [bot] }] };
+  const said = await own.render({ id, leaveOutBots: true, filters });
+  expect([said.hasBots, totalOf(said.results[0])]).toEqual([false, 1]);
   const last = results.at(-1)?.outcome;
   const answer = last?.case === 'insight' ? last.value.result : undefined;
   expect(answer?.case === 'topK' && answer.value.rows.map(({ value }) => value)).toEqual([2, 1]);

@@ -15,6 +15,7 @@ import {
 import { checkSegments } from '../filters/segment-filter.ts';
 import { type AnswerDeps, answerTiles } from './answer-tiles.ts';
 import { boardTime, timeMessage } from './board-time.ts';
+import { filtersSayOfBots } from './bots.ts';
 import { checkFilters } from './check-question.ts';
 import { withSegments } from './question.ts';
 
@@ -54,11 +55,14 @@ export async function renderDashboard(
     deps.clock.nowMs(),
   );
   const { leaveOutBots } = request;
-  const hasBots = leaveOutBots === undefined ? undefined : await deps.hasBots(projectId);
+  const filters = withSegments(request.filters ?? dashboard.filters, request);
+  const isSaid = filtersSayOfBots(filters);
+  const hasBots =
+    leaveOutBots === undefined ? undefined : !isSaid && (await deps.hasBots(projectId));
   const results = await answerTiles(deps, {
     projectId,
     tiles: dashboard.tiles,
-    filters: withSegments(request.filters ?? dashboard.filters, request),
+    filters,
     includeCookieless: request.includeCookieless ?? dashboard.includeCookieless,
     leavesOutBots: leaveOutBots === true && hasBots === true,
     time,

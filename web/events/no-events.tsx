@@ -1,5 +1,6 @@
 // Why the list is empty, and what fills it.
 
+import { countBots } from '../filter/bots.tsx';
 import { useSchema } from '../filter/schema.ts';
 import { address, setQuery } from '../router.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
@@ -35,7 +36,7 @@ export function NoEvents(props: { projectId: string; areBotsLeftOut: boolean }) 
       </p>
       <div class="row">
         {areBotsLeftOut ? (
-          <button type="button" onClick={() => setQuery({ bots: '1' })}>
+          <button type="button" onClick={countBots}>
             Count bots
           </button>
         ) : null}

@@ -11,6 +11,7 @@ import { inProject } from '../client.ts';
 import { EventDrawer } from '../event/event-drawer.tsx';
 import { ExportMenu } from '../exports/export-menu.tsx';
 import { activity } from '../feed/live-feed.ts';
+import { focusNextChip } from '../fields/next-chip.ts';
 import { type Bots, botsOf, withoutBots } from '../filter/bots.tsx';
 import { readConditions, toPropertyFilter, writeConditions } from '../filter/condition.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
@@ -152,7 +153,10 @@ function Only({ name, query, value }: { name: string; query: string; value: stri
       <button
         type="button"
         aria-label={`Remove: ${name}`}
-        onClick={() => setQuery({ [query]: undefined })}
+        onClick={({ currentTarget }) => {
+          focusNextChip(currentTarget);
+          setQuery({ [query]: undefined });
+        }}
       >
         <Icon name="close" />
       </button>

@@ -56,6 +56,12 @@ export function groupWithoutBots(): FilterGroup {
   return create(FilterGroupSchema, { filters: [toPropertyFilter(noBots)] });
 }
 
+/** For another button of the page, which goes where there is something to see: the chip has the focus then. */
+export function countBots(): void {
+  document.querySelector<HTMLElement>('.chip > [data-turns=bots]')?.focus();
+  setQuery({ bots: '1' });
+}
+
 /** A chip that says whether bots are counted, and what turns it: the same button both ways, which keeps the focus. */
 export function BotsChip({ bots }: { bots: Bots }) {
   if (bots === undefined || bots === 'none') return null;
@@ -66,6 +72,7 @@ export function BotsChip({ bots }: { bots: Bots }) {
       <span>{isCounted ? 'Bots counted' : botsLeftOut}</span>
       <button
         type="button"
+        data-turns="bots"
         aria-label={turn}
         title={turn}
         onClick={() => setQuery({ bots: isCounted ? undefined : '1' })}

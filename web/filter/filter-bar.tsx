@@ -1,6 +1,7 @@
 // The conditions of a page as chips, each opens its editor; "Filter" opens an empty one.
 
 import { useState } from 'preact/hooks';
+import { focusNextChip } from '../fields/next-chip.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -38,7 +39,10 @@ export function FilterBar(props: {
           <button
             type="button"
             aria-label={`Remove: ${inWords(condition)}`}
-            onClick={() => onChange(conditions.filter((one) => one !== condition))}
+            onClick={({ currentTarget }) => {
+              focusNextChip(currentTarget);
+              onChange(conditions.filter((one) => one !== condition));
+            }}
           >
             <Icon name="close" />
           </button>

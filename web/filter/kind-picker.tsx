@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { kindName } from '../../platform/words/value-words.ts';
 import { Combo } from '../fields/combo.tsx';
+import { focusNextChip } from '../fields/next-chip.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { unknownKindHint, useIsUnknownKind, useKindSuggestions } from './schema.ts';
@@ -29,7 +30,10 @@ export function KindPicker(props: {
           <button
             type="button"
             aria-label={`Remove: ${kind}`}
-            onClick={() => onChange(kinds.filter((one) => one !== kind))}
+            onClick={({ currentTarget }) => {
+              focusNextChip(currentTarget);
+              onChange(kinds.filter((one) => one !== kind));
+            }}
           >
             <Icon name="close" />
           </button>

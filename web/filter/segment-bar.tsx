@@ -1,6 +1,7 @@
 // The segments that a page or a question is of, as chips, with a menu that adds one: only people in all of them count,
 // and in none of those that are turned to "not in".
 
+import { focusNextChip } from '../fields/next-chip.ts';
 import { navigate } from '../router.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
@@ -67,7 +68,14 @@ export function SegmentChips(props: {
           ) : (
             <span class="clip">{nameOf(id)}</span>
           )}
-          <button type="button" aria-label={`Remove: ${nameOf(id)}`} onClick={() => onRemove(id)}>
+          <button
+            type="button"
+            aria-label={`Remove: ${nameOf(id)}`}
+            onClick={({ currentTarget }) => {
+              focusNextChip(currentTarget);
+              onRemove(id);
+            }}
+          >
             <Icon name="close" />
           </button>
         </span>

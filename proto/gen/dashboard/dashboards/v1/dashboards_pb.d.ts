@@ -898,7 +898,8 @@ export declare type RenderResponse = Message<"dashboard.dashboards.v1.RenderResp
   results: TileResult[];
 
   /**
-   * Whether the project has events of bots; absent unless leave_out_bots is given.
+   * Whether the project has events of bots, and no filter of the dashboard says which are meant; absent unless
+   * leave_out_bots is given.
    *
    * @generated from field: optional bool has_bots = 20;
    */

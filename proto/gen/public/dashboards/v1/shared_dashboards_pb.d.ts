@@ -91,7 +91,7 @@ export declare type RenderResponse = Message<"public.dashboards.v1.RenderRespons
   renderTime?: Timestamp | undefined;
 
   /**
-   * Whether the project has events of bots.
+   * Whether the project has events of bots, and no filter of the dashboard says which are meant.
    *
    * @generated from field: bool has_bots = 20;
    */
