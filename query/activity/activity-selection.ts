@@ -111,6 +111,20 @@ export function readSelection(
   };
 }
 
+/**
+ * What makes SQL of the filters of a request without kinds and users, each of which an event must meet. Throws
+ * invalid_argument that names the filter and its rule.
+ */
+export function readFilters(filters: readonly PropertyFilter[]): (bindings: Bindings) => string[] {
+  const filtersField = 'filters';
+  checkFilterCount(filters.length, filtersField);
+  const named = filters.map((filter, index) => ({ filter, path: `${filtersField}[${index}]` }));
+  checkFilters(named, filtersField, [], ({ operator }) => looksForPart(operator));
+  const meets = (bindings: Bindings) => filterConditions({ filters, filtersField }, bindings);
+  meets(createBindings());
+  return meets;
+}
+
 /** Before any processing, and each count before what it counts. */
 function checkSize({ distinctId, kinds, filters, filtersField, events }: EventsAsked): void {
   checkKinds(kinds);
@@ -196,7 +210,10 @@ function kindConditions({ kinds }: EventsAsked, bindings: Bindings): string[] {
   return [`kind IN ${bindings.bind('Array(String)', kinds)}`];
 }
 
-function filterConditions({ filters, filtersField }: EventsAsked, bindings: Bindings): string[] {
+function filterConditions(
+  { filters, filtersField }: Pick<EventsAsked, 'filters' | 'filtersField'>,
+  bindings: Bindings,
+): string[] {
   return filters.map((filter, index) =>
     filterCondition(filter, `${filtersField}[${index}]`, bindings),
   );

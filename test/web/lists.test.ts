@@ -125,6 +125,20 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await page.setViewportSize(before);
   });
 
+  it('of visits have those with an event that meets the conditions', async () => {
+    const ofPath = (path: string) =>
+      encodeURIComponent(JSON.stringify([['$pathname', 1, 1, path]]));
+    const page = await go(`/visits?filters=${ofPath(raw)}`);
+    const rows = page.locator('.table-row');
+    const chip = page.getByRole('button', { name: `Pathname is ${readable}`, exact: true });
+    await chip.waitFor();
+    await expect.poll(() => rows.count(), { timeout }).toBe(3);
+    expect(await axe(page)).toEqual([]);
+    await go(`/visits?filters=${ofPath('/nowhere')}`);
+    await page.getByRole('button', { name: 'Take the conditions away' }).press('Enter');
+    await page.getByText(/visits loaded|visits: all/).waitFor();
+  });
+
   it('of profiles that are too many to sort are there all the same, the newest first', async () => {
     const { page } = reader;
     const text = JSON.stringify({ error: { code: 'resource_exhausted', message: 'too many' } });

@@ -73,7 +73,11 @@ export const allColumns: readonly Column<Visit>[] = [
     name: 'Source',
     width: 'minmax(100px, 1.5fr)',
     cell: (visit) => (
-      <MarkedSource referrerDomain={visit.referrerDomain} channel={visit.channel}>
+      <MarkedSource
+        referrerDomain={visit.referrerDomain}
+        utmSource={visit.utmSource}
+        channel={visit.channel}
+      >
         {sourceOf(visit)}
       </MarkedSource>
     ),

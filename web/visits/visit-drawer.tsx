@@ -22,7 +22,7 @@ const pageSize = 500;
 
 export function VisitDrawer(props: { visit: Visit; projectId: string; onClose: () => void }) {
   const { visit, projectId, onClose } = props;
-  const { referrerDomain, channel, country, browser, os } = visit;
+  const { referrerDomain, utmSource, channel, country, browser, os } = visit;
   const base = `/p/${projectId}`;
   return (
     <Dialog title="Visit" side onClose={onClose}>
@@ -35,7 +35,9 @@ export function VisitDrawer(props: { visit: Visit; projectId: string; onClose: (
           <Who visit={visit} base={base} />
         </Fact>
         <Fact name="Source">
-          <MarkedSource {...{ referrerDomain, channel }}>{sourceOf(visit) || '–'}</MarkedSource>
+          <MarkedSource {...{ referrerDomain, utmSource, channel }}>
+            {sourceOf(visit) || '–'}
+          </MarkedSource>
         </Fact>
         <Fact name="Entry page">{readablePath(visit.entryPage) || '–'}</Fact>
         <Fact name="Exit page">{readablePath(visit.exitPage) || '–'}</Fact>

@@ -20,9 +20,12 @@ export function durationOf(visit: Visit): string {
   return ms === 0 ? '–' : milliseconds(ms);
 }
 
-/** "Google, organic search": the site first, since a column cuts the end. */
-export function sourceOf({ channel, referrerDomain }: Visit): string {
-  if (referrerDomain) return [sourceName(referrerDomain), channel].filter(Boolean).join(', ');
+/**
+ * "Google, organic search", "newsletter, email": the site or the campaign's source first, since a column cuts the end.
+ */
+export function sourceOf({ channel, referrerDomain, utmSource }: Visit): string {
+  const from = referrerDomain ? sourceName(referrerDomain) : utmSource;
+  if (from) return [from, channel === 'direct' ? '' : channel].filter(Boolean).join(', ');
   if (channel === 'direct') return directName;
   return channel.charAt(0).toUpperCase() + channel.slice(1);
 }

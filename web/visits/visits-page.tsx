@@ -5,7 +5,15 @@ import { useState } from 'preact/hooks';
 import { figure, plural } from '../../platform/words/figures.ts';
 import type { Visit } from '../../proto/gen/shared/activity/v1/activity_pb.js';
 import { narrow, useMedia } from '../browser/media.ts';
-import { areBotsCounted, type Bots, BotsChip, botsOf } from '../filter/bots.tsx';
+import { areBotsCounted, type Bots, botsOf } from '../filter/bots.tsx';
+import {
+  botProperty,
+  type Condition,
+  readConditions,
+  toPropertyFilter,
+  writeConditions,
+} from '../filter/condition.ts';
+import { FilterBar } from '../filter/filter-bar.tsx';
 import { segmentsOfAddress, setSegments } from '../filter/known-segments.ts';
 import { useSeenVisitors } from '../filter/seen-visitors.ts';
 import { SegmentBar } from '../filter/segment-bar.tsx';
@@ -13,7 +21,7 @@ import { isEmpty, type SegmentFilter, writeSegments } from '../filter/segment-na
 import { useOldRows, usePages } from '../pages.ts';
 import { Updating } from '../retries/updating.tsx';
 import type { PageProps } from '../router.ts';
-import { setQuery } from '../router.ts';
+import { address, setQuery } from '../router.ts';
 import { DemoCommand } from '../setup/demo-command.tsx';
 import { RangePicker, useRange } from '../time/range.tsx';
 import { currentZone, toDate } from '../time/time.tsx';
@@ -26,21 +34,28 @@ import { VisitDrawer } from './visit-drawer.tsx';
 import { loadVisits } from './visits-client.ts';
 import '../styles/events.css';
 
-export function Page({ params }: PageProps) {
-  const projectId = params['project'] ?? '';
+/** What the address asks for, and the visits that are loaded of it. */
+function useVisits(projectId: string) {
   const { from, to } = useRange();
-  const isNarrow = useMedia(narrow);
-  const [opened, setOpened] = useState<Visit>();
-  const bots = botsOf(useSeenVisitors(projectId));
-  const leaveOutBots = !areBotsCounted();
+  const conditions = readConditions(address.value.query.get('filters') ?? '');
+  const bots = botsOf(useSeenVisitors(projectId), conditions);
+  const leaveOutBots = !areBotsCounted() && conditions.every(isOfOthers);
   const segments = segmentsOfAddress();
-  const of = `${leaveOutBots} ${writeSegments(segments)}`;
+  const of = `${leaveOutBots} ${writeSegments(segments)} ${writeConditions(conditions) ?? ''}`;
   const key = `visits of all ${projectId} ${from.getTime()} ${to.getTime()} ${of}`;
   const timeRange = { from: timestampFromDate(from), to: timestampFromDate(to) };
-  const list = usePages(key, (pageToken, end) =>
-    loadVisits(projectId, { timeRange, leaveOutBots, ...segments }, pageToken, end),
-  );
-  const { rows, error, isLoading, isUpdating, hasMore, more, reload } = useOldRows(list, projectId);
+  const filters = conditions.map(toPropertyFilter);
+  const asked = { timeRange, leaveOutBots, filters, ...segments };
+  const list = usePages(key, (pageToken, end) => loadVisits(projectId, asked, pageToken, end));
+  return { key, bots, conditions, segments, list: useOldRows(list, projectId) };
+}
+
+export function Page({ params }: PageProps) {
+  const projectId = params['project'] ?? '';
+  const isNarrow = useMedia(narrow);
+  const [opened, setOpened] = useState<Visit>();
+  const { key, bots, conditions, segments, list } = useVisits(projectId);
+  const { rows, error, isLoading, isUpdating, hasMore, more, reload } = list;
   return (
     <>
       <div class="page-head">
@@ -54,7 +69,7 @@ export function Page({ params }: PageProps) {
           <RangePicker />
         </div>
       </div>
-      <Chosen bots={bots} segments={segments} />
+      <Chosen bots={bots} conditions={conditions} segments={segments} />
       <Fault cause={error} retry={reload} />
       {rows.length > 0 ? (
         <>
@@ -80,7 +95,11 @@ export function Page({ params }: PageProps) {
           {isLoading ? (
             <Loading of="visits" />
           ) : error ? null : (
-            <NoVisits projectId={projectId} isFiltered={!isEmpty(segments)} />
+            <NoVisits
+              projectId={projectId}
+              areFiltered={conditions.length > 0}
+              isFiltered={!isEmpty(segments)}
+            />
           )}
         </div>
       )}
@@ -96,10 +115,19 @@ export function Page({ params }: PageProps) {
   );
 }
 
-function Chosen({ bots, segments }: { bots: Bots; segments: SegmentFilter }) {
+/** Whether a condition is not about bots: one that is says which are meant. */
+function isOfOthers({ property }: Condition): boolean {
+  return property !== botProperty;
+}
+
+function Chosen(props: { bots: Bots; conditions: readonly Condition[]; segments: SegmentFilter }) {
+  const { bots, conditions, segments } = props;
   return (
-    <div class="filters">
-      <BotsChip bots={bots} />
+    <div class="row">
+      <FilterBar
+        {...{ bots, conditions }}
+        onChange={(next) => setQuery({ filters: writeConditions(next) })}
+      />
       <SegmentBar chosen={segments} onChange={setSegments} />
     </div>
   );
@@ -110,7 +138,19 @@ function keyOf({ sessionId, startTime }: Visit): string {
   return `${sessionId} ${startTime ? toDate(startTime).getTime() : ''}`;
 }
 
-function NoVisits({ projectId, isFiltered }: { projectId: string; isFiltered: boolean }) {
+/** `areFiltered`: their events are; `isFiltered`: their users are. */
+function NoVisits(props: { projectId: string; areFiltered: boolean; isFiltered: boolean }) {
+  const { projectId, areFiltered, isFiltered } = props;
+  if (areFiltered) {
+    return (
+      <div class="empty">
+        <h2>No visit has such an event in this range</h2>
+        <button type="button" onClick={() => setQuery({ filters: undefined })}>
+          Take the conditions away
+        </button>
+      </div>
+    );
+  }
   if (isFiltered) {
     return (
       <div class="empty">

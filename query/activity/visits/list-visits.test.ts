@@ -7,6 +7,7 @@ import { durationMs, timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt
 import { Code, ConnectError } from '@connectrpc/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../platform/clock.ts';
+import { FilterOperator, PropertySource } from '../../../proto/gen/common/v1/filter_pb.js';
 import {
   type Segment,
   SegmentSchema,
@@ -81,6 +82,7 @@ function expected({ sessionId, startMs: firstMs, events }: ModelVisit) {
     channel: first?.columns['channel'] ?? '',
     country: first?.columns['country'] ?? '',
     browser: first?.columns['browser'] ?? '',
+    utmSource: first?.columns['utm_source'] ?? '',
     cookieless: events.some(({ cookieless }) => cookieless),
     bot: events.some(({ bools }) => bools['$bot'] === true),
     distinctId: person?.distinctId,
@@ -90,13 +92,13 @@ function expected({ sessionId, startMs: firstMs, events }: ModelVisit) {
 function shown(visit: Visit) {
   const { startTime, duration } = visit;
   if (startTime === undefined || duration === undefined) throw new Error('a visit without time');
-  const { sessionId, entryPage, exitPage, channel, country, browser } = visit;
+  const { sessionId, entryPage, exitPage, channel, country, browser, utmSource } = visit;
   const { cookieless, bot, distinctId } = visit;
   return {
     sessionId,
     ...{ startMs: timestampMs(startTime), lengthMs: durationMs(duration) },
     ...{ events: Number(visit.events), views: Number(visit.views) },
-    ...{ entryPage, exitPage, channel, country, browser, cookieless, bot, distinctId },
+    ...{ entryPage, exitPage, channel, country, browser, utmSource, cookieless, bot, distinctId },
   };
 }
 
@@ -118,6 +120,7 @@ describe('drawn sessions', () => {
         columns: {
           ...{ pathname: text('/', '/a', '/b'), channel: text('direct', 'referral') },
           ...{ country: text('', 'DE'), browser: text('Lynx', 'Firefox') },
+          utm_source: text('', '', 'news'),
         },
         bools: draw.chance(0.1) ? { $bot: true } : {},
       });
@@ -209,6 +212,37 @@ describe('drawn sessions', () => {
     expect(found.map(shown)).toEqual(within.map(expected));
   });
 
+  it.each([7, 200])(
+    'are those one of whose events meets all filters, on pages of %i',
+    async (pageSize) => {
+      const equals = (property: string, value: string) => ({
+        ...{ property, value, operator: FilterOperator.EQUALS, source: PropertySource.AUTO },
+      });
+      const filters = [equals('$browser', 'Lynx'), equals('$country', 'DE')];
+      const isMet = ({ columns }: StoredRow): boolean =>
+        columns['browser'] === 'Lynx' && columns['country'] === 'DE';
+      const met = model.filter(({ events }) => events.some(isMet));
+      // Some have both, and in no event together; some have it in no event of their first day.
+      expect(met.length).toBeGreaterThan(10);
+      expect(met.length).toBeLessThan(model.length);
+      expect(met.some(({ events: [first] }) => first && !isMet(first))).toBe(true);
+      const visits = await walk(projectId, { pageSize, filters });
+      expect(visits.map(shown)).toEqual(met.map(expected));
+      const people = met.map(expected).filter(({ bot }) => !bot);
+      const left = await walk(projectId, { pageSize, filters, leaveOutBots: true });
+      expect(left.map(shown)).toEqual(people);
+      // As many as a question counts with the same filters.
+      const spec = {
+        insightType: InsightType.SEGMENTATION,
+        session: { metric: SessionMetric.SESSIONS },
+        filterGroups: [{ filters }],
+      };
+      const asked = { spec, ...range(startMs, startMs + 40 * dayMs) };
+      const { result } = await service.insights(projectId).query(asked);
+      expect(result.case === 'segmentation' && result.value.total).toBe(met.length);
+    },
+  );
+
   it('are nobody else’s', async () => {
     expect(await walk(randomUUID())).toEqual([]);
   });
@@ -288,6 +322,7 @@ describe('pages', () => {
     ['pageSize: must be from 1 to 200', { pageSize: -1 }],
     ['pageToken: must be a nextPageToken answered to the same conditions', { pageToken: 'x' }],
     ['timeRange: from must not be after to', range(2, 1)],
+    ['filters[0].property: is required', { filters: [{ operator: FilterOperator.EQUALS }] }],
     ['segments[0]: must be the id of a segment, a UUID', { segments: ['x'] }],
     ['notInSegments[0]: must be the id of a segment, a UUID', { notInSegments: ['x'] }],
   ])('say %s', async (message, request) => {

@@ -16,7 +16,13 @@ import type { Deadline } from '../../deadline.ts';
 import { mergedIds } from '../../identity/merged-ids.ts';
 import { profileNames } from '../../identity/profile-names.ts';
 import { readListed, type SegmentOptions } from '../../insights/segments/listed-persons.ts';
-import { readPageSize, readPageToken, readTimeRange, sealOf } from '../activity-selection.ts';
+import {
+  readFilters,
+  readPageSize,
+  readPageToken,
+  readTimeRange,
+  sealOf,
+} from '../activity-selection.ts';
 import { readVisits } from './visit-facts.ts';
 import { readVisitStarts } from './visit-starts.ts';
 
@@ -32,8 +38,9 @@ export async function listVisits(
   const seal = sealOf(ListVisitsRequestSchema, projectId, request);
   const pageSize = readPageSize(request.pageSize, pageSizes);
   const range = readTimeRange(request.timeRange);
+  const meets = readFilters(request.filters);
   const listed = await readListed(options, projectId, request);
-  const asked = { projectId, ...range, range, listed, maxRows: pageSize + 1 };
+  const asked = { projectId, ...range, range, meets, listed, maxRows: pageSize + 1 };
   const nowMs = options.clock.nowMs();
   const readPage = async (after: Position | undefined) => {
     const starts = await readVisitStarts(clickhouse, { ...asked, after }, nowMs, deadline);

@@ -25,7 +25,9 @@ export interface VisitsAsked {
   /** The last visit of the page before. */
   after: Position | undefined;
   maxRows: number;
-  /** One of a visit's events is of somebody in these; their conditions look at `range`. */
+  /** Conditions that one of a visit's events meets. */
+  meets: (bindings: Bindings) => string[];
+  /** The same event is of somebody in these; their conditions look at `range`. */
   listed: ListedSegments;
   range: Range;
 }
@@ -85,7 +87,7 @@ function startsSql(asked: VisitsAsked, { fromMs, toMs }: TimeWindow, maxRows: nu
     `first >= ${momentSql(fromMs, bindings)}`,
     `first < ${momentSql(toMs, bindings)}`,
   ];
-  conditions.push(...ofPersonsSql(asked, { project, bindings }, { fromMs, toMs }));
+  conditions.push(...ofEventsSql(asked, { project, bindings }, { fromMs, toMs }));
   if (after !== undefined) {
     const position = `${momentSql(after.timeMs, bindings)}, toUInt128(${bindings.bind('UUID', after.id)})`;
     conditions.push(`(first, toUInt128(session_id)) < (${position})`);
@@ -95,20 +97,26 @@ function startsSql(asked: VisitsAsked, { fromMs, toMs }: TimeWindow, maxRows: nu
   return { sql, params: bindings.params };
 }
 
-/** None where no segment is named. An event belongs to the visit that begins on its UTC day or on the one before. */
-function ofPersonsSql(
-  { projectId, listed, range }: VisitsAsked,
+/**
+ * None where neither a filter nor a segment is named. An event belongs to the visit that begins on its UTC day or on
+ * the one before.
+ */
+function ofEventsSql(
+  { projectId, meets, listed, range }: VisitsAsked,
   { project, bindings }: { project: string; bindings: Bindings },
   { fromMs, toMs }: TimeWindow,
 ): string[] {
-  const ofPersons = eventsListedSql({ projectId, project, bindings, range }, listed);
-  if (ofPersons.length === 0) return [];
+  const ofEvents = [
+    ...meets(bindings),
+    ...eventsListedSql({ projectId, project, bindings, range }, listed),
+  ];
+  if (ofEvents.length === 0) return [];
   const lastMs = Math.min(toMs + 2 * dayMs, maxQuestionMs);
   const conditions = [
     `project_id = ${project}`,
     `occur_time >= ${momentSql(fromMs, bindings)}`,
     `occur_time < ${momentSql(lastMs, bindings)}`,
-    ...ofPersons,
+    ...ofEvents,
   ];
   const days = 'arrayJoin([toDate(occur_time), toDate(occur_time) - 1])';
   return [

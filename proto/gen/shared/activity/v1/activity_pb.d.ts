@@ -1343,6 +1343,14 @@ export declare type ListVisitsRequest = Message<"shared.activity.v1.ListVisitsRe
    * @generated from field: repeated string not_in_segments = 22;
    */
   notInSegments: string[];
+
+  /**
+   * Filters on properties: only visits one of whose events meets all of them, and is of the segments' people where any
+   * are named; at most 50.
+   *
+   * @generated from field: repeated common.v1.PropertyFilter filters = 23;
+   */
+  filters: PropertyFilter[];
 };
 
 /**
@@ -1525,6 +1533,13 @@ export declare type Visit = Message<"shared.activity.v1.Visit"> & {
    * @generated from field: string user_name = 20;
    */
   userName: string;
+
+  /**
+   * The campaign's source (utm_source), as the first event tells; empty where it has none.
+   *
+   * @generated from field: string utm_source = 21;
+   */
+  utmSource: string;
 };
 
 /**
