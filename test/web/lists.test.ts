@@ -135,7 +135,7 @@ describe.runIf(hasBrowser)('lists and fields', () => {
     await expect.poll(() => rows.count(), { timeout }).toBe(3);
     expect(await axe(page)).toEqual([]);
     await go(`/visits?filters=${ofPath('/nowhere')}`);
-    await page.getByRole('button', { name: 'Take the conditions away' }).press('Enter');
+    await page.getByRole('button', { name: 'Clear filters' }).press('Enter');
     await page.getByText(/visits loaded|visits: all/).waitFor();
   });
 

@@ -146,7 +146,7 @@ function NoVisits(props: { projectId: string; areFiltered: boolean; isFiltered: 
       <div class="empty">
         <h2>No visit has such an event in this range</h2>
         <button type="button" onClick={() => setQuery({ filters: undefined })}>
-          Take the conditions away
+          Clear filters
         </button>
       </div>
     );
