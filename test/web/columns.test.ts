@@ -12,7 +12,7 @@ import { useWebApp } from '../harness/web/use-web-app.ts';
 import { patienceMs, type Reader } from '../harness/web/web-app.ts';
 
 const timeout = patienceMs;
-const usual = ['Time', 'Event', 'Who', 'Page', 'Place', 'Properties'];
+const usual = ['Time', 'Event', 'User id', 'Page', 'Place', 'Properties'];
 /** Numbers of JSON have fewer digits. */
 const seats = '9007199254740993';
 
@@ -69,15 +69,15 @@ describe.runIf(hasBrowser)('the columns of events', () => {
     await untilFocused(page, check('Place'));
     await check(/^plan/).press('Space');
     await untilFocused(page, check(/^plan/));
-    const up = dialog.getByRole('button', { name: 'Move Who up' });
+    const up = dialog.getByRole('button', { name: 'Move User id up' });
     await up.press('Enter');
     await untilFocused(page, up);
     await up.press('Enter');
     // It is the first, and can only go down.
-    await untilFocused(page, dialog.getByRole('button', { name: 'Move Who down' }));
+    await untilFocused(page, dialog.getByRole('button', { name: 'Move User id down' }));
     expect(await axe(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Done' }).click();
-    const chosen = ['Who', 'Time', 'Event', 'Page', 'Properties', 'plan'];
+    const chosen = ['User id', 'Time', 'Event', 'Page', 'Properties', 'plan'];
     await expect.poll(heads(page), { timeout }).toEqual(chosen);
     const plan = page.getByRole('gridcell', { name: '=pro, "yearly"', exact: true });
     await plan.waitFor({ timeout });
@@ -156,7 +156,7 @@ describe.runIf(hasBrowser)('the columns of events', () => {
     const file = await coming;
     expect(file.suggestedFilename()).toBe('events-shown.csv');
     const [head, ...rows] = readFileSync(await file.path(), 'utf8').split('\r\n');
-    expect(head).toBe('Event,plan,seats,constructor,Who');
+    expect(head).toBe('Event,plan,seats,constructor,User id');
     expect(rows.sort()).toEqual([`signup,"'=pro, ""yearly""",${seats},own,ada`, 'visit,,,,bob']);
   });
 
@@ -171,7 +171,7 @@ describe.runIf(hasBrowser)('the columns of events', () => {
     );
     await expect
       .poll(heads(phone.page), { timeout })
-      .toEqual(['Event', 'Who', 'Page', 'Event id', 'plan']);
+      .toEqual(['Event', 'User id', 'Page', 'Event id', 'plan']);
     const table = phone.page.getByRole('grid');
     const [inside, outside] = await table.evaluate((one) => [one.scrollWidth, one.clientWidth]);
     expect(inside).toBeGreaterThan(outside ?? 0);

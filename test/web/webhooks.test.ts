@@ -100,12 +100,12 @@ describe.runIf(hasBrowser)('a webhook', () => {
 
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole('gridcell', { name: 'Large orders' }).click();
-    await page.getByText(/purchase · where amount is at least 100/).waitFor();
+    await page.getByText(/Purchase · where amount is at least 100/).waitFor();
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('menuitem', { name: 'Change it' }).click();
     await page.getByRole('button', { name: 'Remove: amount is at least 100' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText(/· purchase$/).waitFor();
+    await page.getByText(/· Purchase$/).waitFor();
     const posts = () => receiver.received.filter(({ path }) => path === '/204');
     const amount = { amount: { doubleValue: 5 } };
     const send = () =>

@@ -30,7 +30,7 @@ export function EventDrawer(props: {
         <Fact name="When">
           <Time at={event.occurTime} as="day" /> <Time at={event.occurTime} as="clock" />
         </Fact>
-        <Fact name="Who">
+        <Fact name="User id">
           {event.profileId ? (
             <a href={`${base}/profiles/${event.profileId}`}>{event.distinctId}</a>
           ) : (

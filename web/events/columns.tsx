@@ -36,7 +36,7 @@ function kindCell(nameOf: (kind: string) => string): EventColumn['cell'] {
 }
 
 const who: EventColumn = {
-  name: 'Who',
+  name: 'User id',
   width: 'minmax(96px, 1.2fr)',
   // As it was sent: an event does not say whether its sender was named later.
   cell: ({ distinctId }) => <span title={distinctId}>{distinctId}</span>,

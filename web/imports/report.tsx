@@ -2,6 +2,7 @@
 
 import { figure, plural } from '../../platform/words/figures.ts';
 import type { ImportReport } from '../../proto/gen/dashboard/imports/v1/imports_pb.js';
+import { kindNamer } from '../text/namer.ts';
 
 export function Report({ report }: { report: ImportReport }) {
   const { rows, events, people, hasMorePeople, refusals, notes } = report;
@@ -40,6 +41,7 @@ function Kinds({ report: { months } }: { report: ImportReport }) {
     }
   }
   const sorted = [...kinds].sort(([, one], [, other]) => Number(other.total - one.total));
+  const nameOf = kindNamer(kinds.keys());
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Events by month: table">
       <table>
@@ -59,7 +61,9 @@ function Kinds({ report: { months } }: { report: ImportReport }) {
         <tbody>
           {sorted.map(([kind, { total, byMonth }]) => (
             <tr key={kind}>
-              <th scope="row">{kind === '' ? otherKinds : kind}</th>
+              <th scope="row" title={kind}>
+                {kind === '' ? otherKinds : nameOf(kind)}
+              </th>
               <td class="number">{figure(total)}</td>
               {months.map(({ month }) => (
                 <td key={month} class="number">

@@ -21,7 +21,7 @@ const tones: Record<Stage, string> = {
 
 export type LiveColumn = 'who' | 'page' | 'place';
 
-const titles: Record<LiveColumn, string> = { who: 'Who', page: 'Page', place: 'Place' };
+const titles: Record<LiveColumn, string> = { who: 'User id', page: 'Page', place: 'Place' };
 
 /** `columns` beside stage, age and kind; without any, a rule stands with the kind. */
 export function LiveTable(props: {

@@ -7,6 +7,7 @@ import { inWords } from '../filter/condition.ts';
 import { forget, useResource } from '../resource.ts';
 import type { PageProps } from '../router.ts';
 import { navigate } from '../router.ts';
+import { kindNamer } from '../text/namer.ts';
 import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { Fault } from '../ui/fault.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -157,7 +158,9 @@ function When({ subscription: one }: { subscription: Subscription }) {
     return (
       <>
         {type} · project: {project?.displayName ?? <code>{one.subject_id}</code>}
-        {isOfEvents ? ` · ${kinds.length > 0 ? kinds.join(', ') : 'any event'}` : ''}
+        {isOfEvents
+          ? ` · ${kinds.length > 0 ? kinds.map(kindNamer(kinds)).join(', ') : 'any event'}`
+          : ''}
         {where ? ` · where ${where}` : ''}
       </>
     );
