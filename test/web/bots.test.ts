@@ -236,7 +236,7 @@ describe.runIf(hasBrowser)('a project', () => {
     const { page, faults } = await app.signedIn(path);
     const button = (name: string) => page.getByRole('button', { name, exact: true });
     await button('Remove: User').press('Enter');
-    await expect.poll(() => page.locator('.table-row').count(), { timeout }).toBe(5);
+    await expect.poll(() => page.locator('.table-row').count(), { timeout }).toBe(3);
     await untilFocused(page, button('Segment'));
     const conditions = '[["$bot",1,1,"true"],["$bot",2,1,"false"]]';
     await page.goto(

@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)('a project’s weeks and currency', () => {
     await general.getByLabel('Currency').fill('eur');
     expect(await axe(page)).toEqual([]);
     await general.getByRole('button', { name: 'Save' }).press('Enter');
-    await page.getByText('Saved').waitFor();
+    await page.getByText('Saved', { exact: true }).waitFor();
     await page.reload();
     await expect.poll(() => general.getByLabel('Currency').inputValue(), { timeout }).toBe('EUR');
   });

@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('how long events are kept', () => {
     await expect.poll(() => save.isDisabled(), { timeout }).toBe(false);
     expect(await axe(page)).toEqual([]);
     await save.press('Enter');
-    await page.getByText('Saved').waitFor();
+    await page.getByText('Saved', { exact: true }).waitFor();
     await card.getByText(/^All events up to/).waitFor({ state: 'detached' });
 
     const { body } = await eventually(

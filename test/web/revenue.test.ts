@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)('questions of payments and of two periods', () => {
     const persons = async () => (await drawer.getByRole('listitem').allTextContents()).toSorted();
     await expect.poll(persons, { timeout }).toEqual(['ada', 'bob']);
     await drawer.getByLabel('Number').selectOption({ label: 'USD' });
-    await drawer.getByText('Nobody who can be told apart').waitFor();
+    await drawer.getByText('Nobody who can be listed').waitFor();
     expect(await axe(page)).toEqual([]);
   });
 

@@ -27,7 +27,7 @@ describe.runIf(hasBrowser)('senders in the settings', () => {
     await origins.getByText('must be an origin such as').waitFor();
     await origins.getByRole('textbox').fill('https://Shop.example/\n*.shop.example');
     await origins.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved').waitFor();
+    await page.getByText('Saved', { exact: true }).waitFor();
     await expect
       .poll(() => origins.getByRole('textbox').inputValue())
       .toBe('https://shop.example\n*.shop.example');

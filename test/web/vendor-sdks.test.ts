@@ -26,7 +26,7 @@ describe.runIf(hasBrowser)('SDKs of other vendors in the browser', () => {
     await page.getByRole('checkbox', { name: 'PostHog' }).check();
     const card = page.locator('section.card', { hasText: 'SDKs of other vendors' });
     await card.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved').waitFor();
+    await page.getByText('Saved', { exact: true }).waitFor();
     await page.goto(`${app.stack.baseUrl}/p/${project}/setup?tab=posthog`);
     await line.waitFor();
     expect(await page.getByText('does not take requests').count()).toBe(0);

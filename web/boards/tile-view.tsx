@@ -12,7 +12,6 @@ import {
   type InsightQuerySpec,
   type QueryResponse,
 } from '../../proto/gen/shared/insights/v1/insights_pb.js';
-import { Markdown } from '../markdown/markdown.tsx';
 import { InsightResult } from '../results/insight-result.tsx';
 import { LeftOutNote, TouchNote } from '../results/provenance.tsx';
 import type { Rows } from '../results/shown.ts';
@@ -33,7 +32,8 @@ export type TileContent =
   | { kind: 'error'; error: TileError }
   | { kind: 'waiting' };
 
-/** Most boards have no statement. */
+/** Many boards have no text, and most no statement. */
+const loadMarkdown = async () => (await import('../markdown/markdown.tsx')).Markdown;
 const loadStatementTile = async () =>
   (await import('./statements/statement-tile.tsx')).StatementTile;
 
@@ -87,7 +87,7 @@ function Content(props: {
   const { content, label, time, height, drawing, onOpen } = props;
   switch (content.kind) {
     case 'text':
-      return <Markdown text={content.markdown} />;
+      return <Loaded load={loadMarkdown} name={label} with={{ text: content.markdown }} />;
     case 'error':
       return (
         <p class="hint bad">
