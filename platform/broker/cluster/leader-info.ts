@@ -1,6 +1,7 @@
 // A stream as its leader tells it. In a cluster there are moments without a leader, or with one that has not applied
 // its log yet: then the answers look like those of a stream that has lost messages.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager, NatsConnection, StreamInfo } from '../nats.ts';
 
 /** A leader may be young for half a minute: until then, ask again so often and so many times before you believe it. */
@@ -18,6 +19,22 @@ export function isClustered(connection: Pick<NatsConnection, 'info'>): boolean {
  */
 export function leaderGraceMs(connection: Pick<NatsConnection, 'info'>): number {
   return isClustered(connection) ? youngAsks * youngPauseMs : 0;
+}
+
+/** Asks again while it fails, as long as leaderGraceMs: a stream that was just made has no leader for a moment. */
+export async function withinGrace(
+  connection: Pick<NatsConnection, 'info'>,
+  ask: () => Promise<void>,
+): Promise<void> {
+  const lastAskAt = performance.now() + leaderGraceMs(connection);
+  for (;;) {
+    try {
+      return await ask();
+    } catch (cause) {
+      if (performance.now() >= lastAskAt) throw cause;
+      await sleep(youngPauseMs);
+    }
+  }
 }
 
 /**
