@@ -5,7 +5,7 @@
 import type { Log } from '../log.ts';
 import { atBeat } from './beat.ts';
 import { BucketMemory, type HeldRecord } from './bucket-memory.ts';
-import { leaderInfo, withinGrace } from './cluster/leader-info.ts';
+import { leaderInfo } from './cluster/leader-info.ts';
 import { statusOf } from './connection/connection-status.ts';
 import {
   Events,
@@ -81,7 +81,7 @@ export class WatchedBucket<T extends VersionedRecord> {
   }
 
   async start(connection: NatsConnection): Promise<void> {
-    await withinGrace(connection, () => this.#confirm());
+    await this.#confirm();
     this.#loop = this.#confirmAgainAndAgain();
     this.#status = statusOf(connection);
     void this.#followConnection(this.#status);

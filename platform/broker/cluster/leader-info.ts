@@ -1,7 +1,6 @@
 // A stream as its leader tells it. In a cluster there are moments without a leader, or with one that has not applied
 // its log yet: then the answers look like those of a stream that has lost messages.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager, NatsConnection, StreamInfo } from '../nats.ts';
 
 /** A leader may be young for half a minute: until then, ask again so often and so many times before you believe it. */
@@ -21,30 +20,21 @@ export function leaderGraceMs(connection: Pick<NatsConnection, 'info'>): number 
   return isClustered(connection) ? youngAsks * youngPauseMs : 0;
 }
 
-/** Asks again while it fails, as long as leaderGraceMs: a stream that was just made has no leader for a moment. */
-export async function withinGrace(
-  connection: Pick<NatsConnection, 'info'>,
-  ask: () => Promise<void>,
-): Promise<void> {
-  const lastAskAt = performance.now() + leaderGraceMs(connection);
-  for (;;) {
-    try {
-      return await ask();
-    } catch (cause) {
-      if (performance.now() >= lastAskAt) throw cause;
-      await sleep(youngPauseMs);
-    }
+/** A stream that was just made, or whose leader has ended, has another one in a moment. */
+export class NoLeaderError extends Error {
+  constructor(stream: string) {
+    super(`the stream ${stream} has no leader`);
   }
 }
 
 /**
- * The stream's info. Throws where the stream has no leader: a server answers all the same, as far as it has applied the
- * stream's log. What a leader says may still be old for a moment.
+ * The stream's info. Throws NoLeaderError where the stream has none: a server answers all the same, as far as it has
+ * applied the stream's log. What a leader says may still be old for a moment.
  */
 export async function leaderInfo(manager: JetStreamManager, stream: string): Promise<StreamInfo> {
   const info = await manager.streams.info(stream);
   if (info.cluster !== undefined && !info.cluster.leader) {
-    throw new Error(`the stream ${stream} has no leader`);
+    throw new NoLeaderError(stream);
   }
   return info;
 }

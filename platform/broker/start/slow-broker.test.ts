@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { useBroker } from '../../../test/harness/servers/use-servers.ts';
 import { createLog } from '../../log.ts';
+import { NoLeaderError } from '../cluster/leader-info.ts';
 import { connectBroker } from '../nats.ts';
 import { openBucket } from '../record-bucket.ts';
 import { ensureTopology } from '../topology.ts';
@@ -25,6 +26,21 @@ it('a step is asked again until a slow broker answers', async () => {
   await despiteSlowBroker('its account is asked', step);
   expect(tries).toBeGreaterThan(1);
   await nats.close();
+});
+
+it('a step is asked again until its stream has a leader, and says that there was none', async () => {
+  const asked = async (failures: number, error: Error): Promise<number> => {
+    let tries = 0;
+    const step = async (): Promise<number> => {
+      tries += 1;
+      if (tries <= failures) throw error;
+      return tries;
+    };
+    return despiteSlowBroker('a stream is asked', step, { patienceMs: 1_500 });
+  };
+  expect(await asked(2, new NoLeaderError('x'))).toBe(3);
+  await expect(asked(9, new NoLeaderError('x'))).rejects.toThrow('the stream x has no leader');
+  await expect(asked(1, new Error('refused'))).rejects.toThrow('refused');
 });
 
 it('a bucket is read once a slow broker answers', async () => {

@@ -1,16 +1,18 @@
 // Steps of a start that ask the broker: on a slow machine, or with a busy disk, it may answer long after the time that
-// a request has. Such a step is tried again, and a step that fails for good is named.
+// a request has, and in a cluster a stream may have no leader yet. Such a step is tried again, and a step that fails
+// for good is named.
 
 import type { Log } from '../../log.ts';
 import { retry } from '../../retry.ts';
+import { NoLeaderError } from '../cluster/leader-info.ts';
 import { isLate } from '../nats.ts';
 
 const patienceMs = 60_000;
 
 /**
- * Calls `step` again where the broker has not answered it in time, for a minute unless given. `step` must be safe to
- * repeat. `what` goes on from "while", such as "streams are made". Throws one sentence with it after that time, and any
- * other error of the step at once.
+ * Calls `step` again where the broker has not answered it in time, or a stream has no leader, for a minute unless
+ * given. `step` must be safe to repeat. `what` goes on from "while", such as "streams are made". Throws one sentence
+ * with it after that time, or that there is no leader, and any other error of the step at once.
  */
 export async function despiteSlowBroker<T>(
   what: string,
@@ -18,18 +20,21 @@ export async function despiteSlowBroker<T>(
   options: { log?: Log; patienceMs?: number } = {},
 ): Promise<T> {
   const limitMs = options.patienceMs ?? patienceMs;
+  let last: unknown;
   try {
     return await retry(step, {
       signal: AbortSignal.timeout(limitMs),
       baseMs: 250,
       capMs: 2_000,
       onFailure: ({ error, attempt }) => {
-        if (!isLate(error)) throw error;
+        if (!isLate(error) && !(error instanceof NoLeaderError)) throw error;
+        last = error;
         options.log?.warn({ attempt }, `the broker is slow while ${what}`);
       },
     });
   } catch (error) {
     if (!isOver(error)) throw error;
+    if (last instanceof NoLeaderError) throw last;
     throw new Error(lateSentence(what, limitMs / 1_000), { cause: error });
   }
 }
