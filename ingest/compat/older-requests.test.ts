@@ -1,5 +1,5 @@
-// Requests that older versions of SDKs send, and forms that a protocol allows beside those of its SDKs: what becomes of
-// them. The packages themselves play in test/sdks.
+// What becomes of the requests of older versions of SDKs, and of forms of requests that a protocol allows but its SDKs
+// do not send. The packages themselves play in test/sdks.
 
 import { describe, expect, it } from 'vitest';
 import type { CompatFamily } from '../../platform/compat/compat-families.ts';

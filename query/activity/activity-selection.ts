@@ -112,8 +112,8 @@ export function readSelection(
 }
 
 /**
- * What makes SQL of the filters of a request without kinds and users, each of which an event must meet. Throws
- * invalid_argument that names the filter and its rule.
+ * Checks filters, each of which an event must meet, of a request that names neither kinds nor users; answers the
+ * function that writes them as SQL. Throws invalid_argument that names the filter and its rule.
  */
 export function readFilters(filters: readonly PropertyFilter[]): (bindings: Bindings) => string[] {
   const filtersField = 'filters';

@@ -14,7 +14,7 @@ import { eventOrderSql } from '../../insights/sql/read-events.ts';
 import { readRows, type Statement } from '../../read-rows.ts';
 import type { VisitStart } from './visit-starts.ts';
 
-/** 200 visits of 14 texts of 1,024 code points, each of which JSON may write as six characters. */
+/** 200 visits of 14 texts each; a text has 1,024 code points, and JSON may write each as six characters. */
 const maxCharacters = 17_825_792;
 
 /** What the first event tells, by the names of columns of `events`. */
